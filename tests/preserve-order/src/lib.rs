@@ -1,0 +1,1 @@
+//! `agent-core` with `preserve_order` switched on; see `tests/`.

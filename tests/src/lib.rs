@@ -1,0 +1,1 @@
+//! Tests that see several crates live in `tests/`.

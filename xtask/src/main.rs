@@ -1,0 +1,2 @@
+//! The checks that keep the workspace honest.
+fn main() {}
