@@ -1,0 +1,99 @@
+//! A boxed, cloneable tower service over HTTP requests.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    task::{Context, Poll},
+};
+
+use http::{Request, Response};
+use tower_service::Service;
+
+use super::{Body, HttpError};
+use crate::{BoxFuture, error::BoxError};
+
+/// Sends requests through whatever tower stack it was made of: `agent-http`'s, the application's, a
+/// test double.
+///
+/// Its future resolves when the response head is there. Dropping the future, or the response body,
+/// stops the exchange.
+pub struct HttpClient(Box<dyn Erased>);
+
+trait Erased: Send + Sync {
+    fn send(&self, request: Request<Body>)
+    -> BoxFuture<'static, Result<Response<Body>, HttpError>>;
+    fn clone_box(&self) -> Box<dyn Erased>;
+}
+
+impl<S> Erased for S
+where
+    S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
+    S::Error: Into<BoxError>,
+    S::Future: Send,
+{
+    fn send(
+        &self,
+        request: Request<Body>,
+    ) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
+        // Readiness belongs to the clone that is called (tower-service, "Backpressure").
+        let mut service = self.clone();
+        Box::pin(async move {
+            poll_fn(|cx| service.poll_ready(cx)).await.map_err(HttpError::from_service)?;
+            service.call(request).await.map_err(HttpError::from_service)
+        })
+    }
+
+    fn clone_box(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+}
+
+impl HttpClient {
+    /// Boxes a stack.
+    pub fn new<S>(service: S) -> Self
+    where
+        S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
+        S::Error: Into<BoxError>,
+        S::Future: Send,
+    {
+        Self(Box::new(service))
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// [`HttpError`] where there is no response; a response with an error status is none.
+    pub fn send(
+        &self,
+        request: Request<Body>,
+    ) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
+        self.0.send(request)
+    }
+}
+
+impl Service<Request<Body>> for HttpClient {
+    type Response = Response<Body>;
+    type Error = HttpError;
+    type Future = BoxFuture<'static, Result<Response<Body>, HttpError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), HttpError>> {
+        // The inner stack is made ready within the call, on the clone that is called.
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        self.send(request)
+    }
+}
+
+impl Clone for HttpClient {
+    fn clone(&self) -> Self {
+        Self(self.0.clone_box())
+    }
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HttpClient")
+    }
+}

@@ -1,0 +1,98 @@
+//! What can go wrong between a request and the end of its response.
+
+use crate::error::{Billed, BoxError, ProviderError, ProviderErrorKind};
+
+/// Where in an exchange something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HttpPhase {
+    /// While the connection was made: nothing was sent.
+    Connect,
+    /// While the request was sent or its response awaited.
+    Head,
+    /// While the response body was read.
+    Body,
+}
+
+impl std::fmt::Display for HttpPhase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connecting",
+            Self::Head => "waiting for the response",
+            Self::Body => "reading the response body",
+        })
+    }
+}
+
+/// A failed exchange.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// The connection could not be made, or broke.
+    #[error("network failure while {phase}")]
+    Network {
+        /// Where.
+        phase: HttpPhase,
+        /// The cause.
+        source: BoxError,
+    },
+    /// Nothing happened for too long.
+    #[error("nothing happened for {after_ms} ms while {phase}")]
+    Timeout {
+        /// Where.
+        phase: HttpPhase,
+        /// How long was waited, in milliseconds.
+        after_ms: u64,
+    },
+    /// A body that had to be kept whole is too large.
+    #[error("the response body is larger than the limit of {limit} bytes")]
+    BodyTooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The request cannot be sent as it is.
+    #[error("the request cannot be sent: {reason}")]
+    InvalidRequest {
+        /// Why, and what to change.
+        reason: String,
+    },
+    /// A client of the application failed in its own way.
+    #[error("the http client failed")]
+    Other {
+        /// Its error.
+        source: BoxError,
+    },
+}
+
+impl HttpError {
+    /// Wraps the error of a stack; an [`HttpError`] inside stays what it is.
+    pub fn from_service(error: impl Into<BoxError>) -> Self {
+        match error.into().downcast::<Self>() {
+            Ok(own) => *own,
+            Err(source) => Self::Other { source },
+        }
+    }
+
+    /// Whether the server can have seen the request.
+    pub fn billed(&self) -> Billed {
+        match self {
+            Self::Network { phase: HttpPhase::Connect, .. }
+            | Self::Timeout { phase: HttpPhase::Connect, .. }
+            | Self::InvalidRequest { .. } => Billed::No,
+            _ => Billed::Unknown,
+        }
+    }
+}
+
+impl From<HttpError> for ProviderError {
+    fn from(error: HttpError) -> Self {
+        let kind = match &error {
+            HttpError::Network { .. } | HttpError::Other { .. } => ProviderErrorKind::Network,
+            HttpError::Timeout { .. } => ProviderErrorKind::Timeout,
+            HttpError::BodyTooLarge { .. } => ProviderErrorKind::Protocol,
+            HttpError::InvalidRequest { .. } => ProviderErrorKind::InvalidRequest,
+        };
+        let billed = error.billed();
+        Self::new(kind, error.to_string()).with_billed(billed).with_source(error)
+    }
+}

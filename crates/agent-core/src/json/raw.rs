@@ -1,0 +1,168 @@
+//! A JSON value as the text it arrived in.
+//!
+//! Numbers such as `1e0` and the order of keys are part of what a provider signed or what a newer
+//! version wrote, so nothing here goes through `serde_json::Value`.
+
+use std::{fmt, sync::Arc};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
+use serde_json::value::RawValue;
+
+/// A JSON value kept as its exact text; cheap to clone.
+///
+/// ```
+/// use agent_core::RawJson;
+/// let raw = RawJson::parse(r#"{"b":1e0,"a":[1.50]}"#)?;
+/// assert_eq!(serde_json::to_string(&raw)?, r#"{"b":1e0,"a":[1.50]}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct RawJson(Arc<RawValue>);
+
+impl RawJson {
+    /// Keeps `text`, after checking that it is one whole JSON value.
+    ///
+    /// # Errors
+    /// [`JsonError`] with the place where the text stops being JSON.
+    pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
+        RawValue::from_string(text.into())
+            .map(|raw| Self(raw.into()))
+            .map_err(|source| JsonError::Syntax { what: "JSON value", source })
+    }
+
+    /// The JSON text of anything serialisable.
+    ///
+    /// # Errors
+    /// [`JsonError`] where the value has no JSON form (a map with keys that are not strings).
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, JsonError> {
+        serde_json::value::to_raw_value(value)
+            .map(|raw| Self(raw.into()))
+            .map_err(|source| JsonError::Syntax { what: "value to write as JSON", source })
+    }
+
+    /// The exact text.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Reads the value as a Rust type.
+    ///
+    /// # Errors
+    /// [`JsonError`] where the value has another shape.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, JsonError> {
+        serde_json::from_str(self.get())
+            .map_err(|source| JsonError::Syntax { what: "JSON value", source })
+    }
+
+    pub(crate) fn from_ref(raw: &RawValue) -> Self {
+        Self(raw.to_owned().into())
+    }
+}
+
+impl PartialEq for RawJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for RawJson {}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+impl fmt::Display for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.get())
+    }
+}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (*self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
+    }
+}
+
+/// Fields that this version does not know, kept byte for byte and written back after the known
+/// ones in the order they were read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Extra(Vec<(String, RawJson)>);
+
+impl Extra {
+    /// The fields in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The value of a field.
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.iter().find_map(|(n, value)| (n == name).then_some(value))
+    }
+
+    /// Whether there are none, as there should be in files of this version.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, name: String, value: RawJson) {
+        self.0.push((name, value));
+    }
+
+    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        self.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
+    }
+}
+
+/// Text that is not the JSON that was expected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// Not JSON, or JSON of another type.
+    #[error("cannot read a {what}")]
+    Syntax {
+        /// What was being read.
+        what: &'static str,
+        /// The parser's error, with line and column.
+        source: serde_json::Error,
+    },
+    /// A field has another type.
+    #[error("cannot read field `{field}` of a {what}")]
+    Field {
+        /// What was being read.
+        what: &'static str,
+        /// The field.
+        field: &'static str,
+        /// The parser's error.
+        source: serde_json::Error,
+    },
+    /// A required field is not there.
+    #[error("a {what} has no field `{field}`")]
+    Missing {
+        /// What was being read.
+        what: &'static str,
+        /// The field.
+        field: &'static str,
+    },
+    /// A field stands there twice, and the two may differ.
+    #[error("a {what} has the field `{field}` twice")]
+    Duplicate {
+        /// What was being read.
+        what: &'static str,
+        /// The field.
+        field: String,
+    },
+    /// A message of a role that this version does not know.
+    #[error("a message has the unknown role `{role}`; a newer version may have written it")]
+    UnknownRole {
+        /// The role as read.
+        role: String,
+    },
+}

@@ -1,0 +1,156 @@
+//! Tower both ways: a provider as a service, and a service as a provider.
+
+use std::{
+    fmt,
+    future::poll_fn,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use tower_service::Service;
+
+use super::{Prepared, Provider, SendPrepared};
+use crate::{
+    BoxFuture, CancelToken, ModelCall, ModelStream,
+    error::ProviderError,
+    message::Origin,
+    wire::{Segments, TokenBound},
+};
+
+/// A provider as a tower service from [`ModelCall`] to [`ModelStream`].
+///
+/// It prepares and sends at once: what a loop does between the two (cache guard, budget) is up to
+/// the layers around it.
+#[derive(Clone)]
+pub struct ProviderService<P> {
+    provider: Arc<P>,
+    cancel: CancelToken,
+}
+
+impl<P: Provider + 'static> ProviderService<P> {
+    /// The service of a provider, whose calls end with `cancel`.
+    pub fn new(provider: P, cancel: CancelToken) -> Self {
+        Self { provider: Arc::new(provider), cancel }
+    }
+}
+
+impl<P: Provider + 'static> Service<ModelCall> for ProviderService<P> {
+    type Response = ModelStream;
+    type Error = ProviderError;
+    type Future = BoxFuture<'static, Result<ModelStream, ProviderError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ProviderError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, call: ModelCall) -> Self::Future {
+        let Self { provider, cancel } = self.clone_handle();
+        Box::pin(async move {
+            let prepared = provider.prepare(call).await?;
+            prepared.send(cancel).await
+        })
+    }
+}
+
+impl<P> ProviderService<P> {
+    fn clone_handle(&self) -> Self {
+        Self { provider: self.provider.clone(), cancel: self.cancel.clone() }
+    }
+}
+
+impl<P> fmt::Debug for ProviderService<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ProviderService")
+    }
+}
+
+/// What a foreign service has to be: a clone is called for every attempt.
+pub trait ForeignService:
+    Service<ModelCall, Response = ModelStream, Error = ProviderError, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> ForeignService for S where
+    S: Service<ModelCall, Response = ModelStream, Error = ProviderError, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// A tower service as a provider.
+///
+/// Its requests cannot be looked into, so the cache guard does not work and [`Prepared::chain`] is
+/// `None`. `bound` says what the input of a call costs at most; budgets believe it.
+#[derive(Clone)]
+pub struct ForeignProvider<S, B> {
+    service: S,
+    bound: B,
+    origin: Origin,
+}
+
+impl<S, B> ForeignProvider<S, B>
+where
+    S: ForeignService,
+    B: Fn(&ModelCall) -> TokenBound + Send + Sync,
+{
+    /// The provider of a service; `origin` names it, with the model left to the call.
+    pub fn new(service: S, origin: Origin, bound: B) -> Self {
+        Self { service, bound, origin }
+    }
+}
+
+impl<S, B> Provider for ForeignProvider<S, B>
+where
+    S: ForeignService,
+    B: Fn(&ModelCall) -> TokenBound + Send + Sync,
+{
+    fn origin(&self, model: &str) -> Origin {
+        Origin { model: model.to_owned(), ..self.origin.clone() }
+    }
+
+    fn prepare(&self, call: ModelCall) -> BoxFuture<'_, Result<Prepared, ProviderError>> {
+        let bound = (self.bound)(&call);
+        let max_output = call.options.max_output;
+        let sender = ForeignCall { service: self.service.clone(), call };
+        let prepared = Prepared::unguarded(bound, Arc::new(sender));
+        let prepared = match max_output {
+            Some(tokens) => prepared.max_output(tokens),
+            None => prepared,
+        };
+        Box::pin(std::future::ready(Ok(prepared)))
+    }
+}
+
+impl<S, B> fmt::Debug for ForeignProvider<S, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ForeignProvider").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+struct ForeignCall<S> {
+    service: S,
+    call: ModelCall,
+}
+
+impl<S: ForeignService> SendPrepared for ForeignCall<S> {
+    fn send(
+        &self,
+        _: Option<&Segments>,
+        cancel: CancelToken,
+    ) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
+        let (mut service, call) = (self.service.clone(), self.call.clone());
+        Box::pin(async move {
+            let sent = async {
+                poll_fn(|cx| service.poll_ready(cx)).await?;
+                service.call(call).await
+            };
+            cancel.race(sent).await.unwrap_or_else(|| Err(ProviderError::cancelled()))
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! Encodes each block once and every later request with what is there already.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use super::{Block, Piece};
+use crate::{
+    id::MessageId,
+    provider::Loss,
+    transcript::{ContextView, Log, ViewEntry},
+};
+
+/// How many encodings of one conversation are kept: the model in use, its fallbacks, a summariser.
+const GENERATIONS: usize = 4;
+
+/// The encoded blocks of a conversation; a handle, cheap to clone.
+///
+/// Blocks are found by message id, version, block, generation and context, never by an address. A
+/// view that only grew since the last call continues from the pieces of that call, so that a
+/// request costs O(new messages).
+#[derive(Clone, Default)]
+pub struct PieceCache(Arc<Mutex<Vec<Generation>>>);
+
+/// The messages of a request as pieces.
+#[derive(Debug, Clone, Default)]
+pub struct MessagePieces {
+    pub(super) pieces: Log<Piece>,
+    losses: Log<Loss>,
+    state: u64,
+}
+
+impl MessagePieces {
+    /// The pieces, oldest message first.
+    pub fn pieces(&self) -> &Log<Piece> {
+        &self.pieces
+    }
+
+    /// What of the messages the vendor cannot carry.
+    pub fn losses(&self) -> &Log<Loss> {
+        &self.losses
+    }
+
+    /// The state in which the wire left its walk: it says how the body has to be closed.
+    pub fn state(&self) -> u64 {
+        self.state
+    }
+}
+
+#[derive(Default)]
+struct Generation {
+    key: u64,
+    /// How many entries of the view the pieces cover, and the mark of the last of them.
+    covered: usize,
+    mark: u128,
+    messages: MessagePieces,
+    blocks: HashMap<BlockKey, Block>,
+    sections: HashMap<u128, Arc<[Block]>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct BlockKey {
+    message: MessageId,
+    version: u64,
+    block: u32,
+    context: u64,
+}
+
+impl PieceCache {
+    /// An empty cache.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The messages of a view as pieces.
+    ///
+    /// `generation` is a hash of everything besides the messages that changes their encoding: wire
+    /// and version, target model, profile. `encode` is called for each message that the pieces of
+    /// the last call do not cover, in order, and puts its blocks with [`MessageWalk::block`].
+    ///
+    /// # Errors
+    /// Whatever `encode` returns; the cache is unchanged then.
+    pub fn messages<E>(
+        &self,
+        generation: u64,
+        view: &ContextView,
+        mut encode: impl FnMut(&mut MessageWalk, &ViewEntry) -> Result<(), E>,
+    ) -> Result<MessagePieces, E> {
+        // Taken out, so that no lock is held while the wire encodes.
+        let mut kept = self.take(generation);
+        let entries = view.entries();
+        let last = kept.covered.checked_sub(1).and_then(|at| entries.get(at));
+        let continues = kept.covered == 0 || last.is_some_and(|entry| entry.mark() == kept.mark);
+        let mut walk = MessageWalk {
+            pieces: MessagePieces::default(),
+            known: std::mem::take(&mut kept.blocks),
+            used: HashMap::new(),
+            message: MessageId::from_bits(0),
+            version: 0,
+        };
+        let start = if continues {
+            walk.pieces = kept.messages.clone();
+            walk.used = std::mem::take(&mut walk.known);
+            kept.covered
+        } else {
+            0
+        };
+        let mut encoded = Ok(());
+        for entry in entries.iter_from(start) {
+            walk.message = entry.message().id();
+            walk.version = entry.version();
+            encoded = encode(&mut walk, entry);
+            if encoded.is_err() {
+                break;
+            }
+        }
+        if encoded.is_ok() {
+            // After an edit only the blocks that are still shown are kept.
+            kept.blocks = walk.used;
+            kept.covered = entries.len();
+            kept.mark = entries.last().map_or(0, ViewEntry::mark);
+            kept.messages = walk.pieces.clone();
+        } else {
+            kept.blocks = walk.known;
+            kept.blocks.extend(walk.used);
+        }
+        self.put(kept);
+        encoded.map(|()| walk.pieces)
+    }
+
+    /// The blocks of a section such as the tools, made once for each key (a hash of what they are
+    /// made of).
+    ///
+    /// # Errors
+    /// Whatever `build` returns.
+    pub fn section<E>(
+        &self,
+        generation: u64,
+        key: u128,
+        build: impl FnOnce() -> Result<Vec<Block>, E>,
+    ) -> Result<Arc<[Block]>, E> {
+        let mut kept = self.take(generation);
+        let blocks = match kept.sections.get(&key) {
+            Some(blocks) => Ok(blocks.clone()),
+            None => build().map(Arc::<[Block]>::from),
+        };
+        if let Ok(blocks) = &blocks {
+            // A tool list that changes all the time must not grow the cache without end.
+            if kept.sections.len() >= 8 {
+                kept.sections.clear();
+            }
+            kept.sections.insert(key, blocks.clone());
+        }
+        self.put(kept);
+        blocks
+    }
+
+    fn take(&self, key: u64) -> Generation {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.iter().position(|generation| generation.key == key);
+        at.map(|at| all.remove(at)).unwrap_or_else(|| Generation { key, ..Default::default() })
+    }
+
+    fn put(&self, generation: Generation) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|other| other.key != generation.key);
+        if all.len() >= GENERATIONS {
+            all.remove(0);
+        }
+        all.push(generation);
+    }
+}
+
+impl fmt::Debug for PieceCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PieceCache")
+    }
+}
+
+/// Where a wire puts the blocks of the message that it encodes.
+#[derive(Debug)]
+pub struct MessageWalk {
+    pieces: MessagePieces,
+    known: HashMap<BlockKey, Block>,
+    used: HashMap<BlockKey, Block>,
+    message: MessageId,
+    version: u64,
+}
+
+impl MessageWalk {
+    /// What the wire noted after the block before: 0 at the beginning. It holds what the next
+    /// separator depends on, for example whether a user message is open.
+    pub fn state(&self) -> u64 {
+        self.pieces.state
+    }
+
+    /// Notes what the next block has to know of this one.
+    pub fn set_state(&mut self, state: u64) {
+        self.pieces.state = state;
+    }
+
+    /// Puts a block behind the ones before: the cached one, or what `encode` makes.
+    ///
+    /// `index` tells the blocks of one message apart. `context` is a bit set of everything outside
+    /// the message that changes this block's bytes.
+    ///
+    /// # Errors
+    /// Whatever `encode` returns.
+    pub fn block<E>(
+        &mut self,
+        index: u32,
+        context: u64,
+        lead: &'static str,
+        encode: impl FnOnce() -> Result<Block, E>,
+    ) -> Result<(), E> {
+        let key = BlockKey { message: self.message, version: self.version, block: index, context };
+        let block = match self.used.get(&key).or_else(|| self.known.get(&key)) {
+            Some(block) => block.clone(),
+            None => encode()?,
+        };
+        self.used.insert(key, block.clone());
+        let piece = Piece::after(self.pieces.pieces.last(), lead, block);
+        self.pieces.pieces.push(piece);
+        Ok(())
+    }
+
+    /// Reports something of the message that the vendor cannot carry.
+    pub fn loss(&mut self, loss: Loss) {
+        self.pieces.losses.push(loss);
+    }
+}
+
+impl fmt::Debug for BlockKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.message, self.block)
+    }
+}
