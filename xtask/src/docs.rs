@@ -31,12 +31,9 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     }
 
     let (files, links, broken) = check_links(runner.root())?;
-    let figures = format!(
-        "{files} Markdown files, {links} relative links, {broken_count} broken; {} violations",
-        faults.len() + broken.len(),
-        broken_count = broken.len()
-    );
     faults.extend(broken);
+    let figures =
+        format!("{files} Markdown files, {links} relative links, {} violations", faults.len());
     Ok(Report::new(figures, faults))
 }
 

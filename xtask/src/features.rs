@@ -1,5 +1,8 @@
 //! `cargo xtask features`: crates that have features compile without, with each, and with all.
 
+#[cfg(test)]
+mod tests;
+
 use std::process::Command;
 
 use crate::{
@@ -50,26 +53,4 @@ fn selections(features: &[String]) -> Vec<Vec<String>> {
     }
     selections.push(words(&["--all-features"]));
     selections
-}
-
-#[cfg(test)]
-mod tests {
-    use super::selections;
-
-    #[test]
-    fn none_each_and_all() {
-        let lines: Vec<_> = selections(&["a".to_owned(), "b".to_owned()])
-            .iter()
-            .map(|selection| selection.join(" "))
-            .collect();
-        assert_eq!(
-            lines,
-            [
-                "--no-default-features",
-                "--no-default-features --features a",
-                "--no-default-features --features b",
-                "--all-features"
-            ]
-        );
-    }
 }

@@ -20,6 +20,13 @@ struct Counts {
     failed: usize,
 }
 
+/// Whose output is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Harness {
+    Nextest,
+    Libtest,
+}
+
 pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     let has_nextest = match tools::ensure(runner, &NEXTEST)? {
         Ready::Yes => true,
@@ -42,15 +49,19 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
             runner.cargo(["test", "--no-fail-fast", "--tests"])
         };
         command.args(*selection).args(args);
-        let keep = if has_nextest { Keep::Stderr } else { Keep::Stdout };
-        perform(&mut command, keep, &mut total, &mut faults)?;
+        let harness = if has_nextest { Harness::Nextest } else { Harness::Libtest };
+        perform(&mut command, harness, &mut total, &mut faults)?;
     }
     if selects_packages(args) {
         eprintln!("doctests are left out, because the arguments select packages");
     } else {
         let mut command = runner.cargo(DOCTESTS);
         command.arg("--no-fail-fast");
-        perform(&mut command, Keep::Stdout, &mut total, &mut faults)?;
+        perform(&mut command, Harness::Libtest, &mut total, &mut faults)?;
+    }
+    if args.is_empty() && total == Counts::default() {
+        let what = "ran no test at all";
+        faults.push(Fault::new("test", what, "look why above; an empty run proves nothing"));
     }
     let figures = format!("{} passed, {} failed", total.passed, total.failed);
     println!("{figures}");
@@ -60,15 +71,20 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
 /// Runs one command, adds its counts to the total and its failure to the faults.
 fn perform(
     command: &mut Command,
-    keep: Keep,
+    harness: Harness,
     total: &mut Counts,
     faults: &mut Vec<Fault>,
 ) -> Result<(), Error> {
+    let keep = match harness {
+        Harness::Nextest => Keep::Stderr,
+        Harness::Libtest => Keep::Stdout,
+    };
     let (success, text) = runner::tee(command, keep)?;
-    let mut counts = count(&text);
+    let mut counts = count(harness, &text);
     if !success {
         let what = match counts.failed {
             0 => "failed before or beside the tests, counted as one failure".to_owned(),
+            1 => "1 test failed".to_owned(),
             failed => format!("{failed} tests failed"),
         };
         counts.failed = counts.failed.max(1);
@@ -89,43 +105,53 @@ fn selects_packages(args: &[String]) -> bool {
     })
 }
 
-/// Sums nextest's `Summary` lines and libtest's `test result` lines.
-fn count(text: &str) -> Counts {
-    let mut counts = Counts::default();
-    for line in text.lines().map(str::trim_start) {
-        let Some(summary) = summary(line) else { continue };
-        // `3 passed (1 slow), 1 failed`: the parts in parentheses repeat what was counted.
-        let mut depth = 0_usize;
-        let flat: String = summary
-            .chars()
-            .filter(|c| {
-                match c {
-                    '(' => depth += 1,
-                    ')' => depth = depth.saturating_sub(1),
-                    _ => {}
+/// Reads nextest's last `Summary` line, or sums libtest's `test result` lines, one per binary.
+fn count(harness: Harness, text: &str) -> Counts {
+    match harness {
+        // The output of failed tests comes before it and has `test result` lines of its own.
+        Harness::Nextest => {
+            let after = |line: &str| {
+                let (_, counts) =
+                    line.trim_start().strip_prefix("Summary [")?.split_once(" run: ")?;
+                Some(count_line(counts))
+            };
+            text.lines().rev().find_map(after).unwrap_or_default()
+        }
+        Harness::Libtest => {
+            let mut sum = Counts::default();
+            for line in text.lines() {
+                let result = line.strip_prefix("test result: ");
+                if let Some((_, counts)) = result.and_then(|line| line.split_once(". ")) {
+                    let counts = count_line(counts);
+                    sum.passed += counts.passed;
+                    sum.failed += counts.failed;
                 }
-                depth == 0 && *c != ')'
-            })
-            .collect();
-        for part in flat.split([',', ';', '.']) {
-            let Some((number, what)) = part.trim().split_once(' ') else { continue };
-            let Ok(number) = number.parse::<usize>() else { continue };
-            match what.trim() {
-                "passed" => counts.passed += number,
-                "failed" | "timed out" | "exec failed" => counts.failed += number,
-                _ => {}
             }
+            sum
+        }
+    }
+}
+
+/// Reads `3 passed (1 slow), 1 failed`; the parts in parentheses repeat what was counted.
+fn count_line(line: &str) -> Counts {
+    let (mut depth, mut counts) = (0_usize, Counts::default());
+    let is_outside = |c: &char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && *c != ')'
+    };
+    let flat: String = line.chars().filter(is_outside).collect();
+    for part in flat.split([',', ';']) {
+        let Some((number, what)) = part.trim().split_once(' ') else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        match what.trim() {
+            "passed" => counts.passed += number,
+            "failed" | "timed out" | "exec failed" => counts.failed += number,
+            _ => {}
         }
     }
     counts
-}
-
-/// The part of a summary line that lists the counts.
-fn summary(line: &str) -> Option<&str> {
-    let counts = if let Some(result) = line.strip_prefix("test result: ") {
-        result.split_once(". ")?.1
-    } else {
-        line.strip_prefix("Summary [")?.split_once(" run: ")?.1
-    };
-    Some(counts)
 }
