@@ -12,7 +12,7 @@ use crate::{
 
 /// What a package may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sees {
+pub(crate) enum Sees {
     /// None of our crates.
     Nothing,
     /// `agent-core`: the points of the star.
@@ -22,7 +22,7 @@ enum Sees {
 }
 
 /// Each package of the architecture, those to come included: name, folder, sight.
-const LAYERS: &[(&str, &str, Sees)] = &[
+pub(crate) const LAYERS: &[(&str, &str, Sees)] = &[
     ("agent-core", "crates/agent-core", Sees::Nothing),
     ("agent-loop", "crates/agent-loop", Sees::Core),
     ("agent-anthropic", "crates/agent-anthropic", Sees::Core),

@@ -1,7 +1,7 @@
 //! Planted dependencies, each of which `deps` must find.
 
-use super::{BUDGETS, judge_budget, judge_features, judge_versions};
-use crate::metadata::parse_tree;
+use super::{BUDGETS, FEATURES, judge_budget, judge_features, judge_versions};
+use crate::{layers::LAYERS, metadata::parse_tree};
 
 const TREE: &str = "a v1.0.0|std\nb v1.0.0|\nb v2.0.0|\na v1.0.0|std (*)\na v1.0.0|\n";
 
@@ -51,4 +51,16 @@ fn versions_outside_of_the_workspace_table_are_found() {
     check("[dev-dependencies]\n\"a\" = '1'", &["a"]);
     check("[target.'cfg(unix)'.dependencies]\na = '1'", &["a"]);
     check("[dependencies]\na = { path = '../a', version = '1' }", &["a"]);
+}
+
+#[test]
+fn the_tables_name_the_same_crates() {
+    let crates: Vec<_> = LAYERS
+        .iter()
+        .filter(|(_, folder, _)| folder.starts_with("crates/"))
+        .map(|(name, ..)| *name)
+        .collect();
+    let budgets: Vec<_> = BUDGETS.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(budgets, crates);
+    assert!(FEATURES.iter().all(|(name, _)| crates.contains(name)));
 }
