@@ -1,1 +1,5 @@
 //! The vocabulary and the seams of Mainspring.
+
+mod sse;
+
+pub use sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent};
