@@ -1,16 +1,16 @@
 //! The decoder: cuts chunks into lines and carries the one line that a chunk's end cuts.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::time::Duration;
 
 use bytes::Bytes;
 use bytestring::ByteString;
 
+use super::chunk::Chunk;
+use super::cut::Cut;
 use super::error::SseError;
 use super::event::SseEvent;
-use super::field;
-use super::pending::{Line, Pending};
+use super::pending::Pending;
 
 const DEFAULT_LIMIT: usize = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -59,38 +59,16 @@ pub enum UnterminatedEvent {
 /// ```
 #[derive(Debug)]
 pub struct SseDecoder {
-    /// The chunk that is being read, up to `cursor`, and where in the stream it begins.
-    chunk: Bytes,
-    cursor: usize,
-    chunk_offset: u64,
+    chunk: Chunk,
     /// Chunks pushed before the one being read was read to its end.
     waiting: VecDeque<Bytes>,
     cut: Cut,
-    /// The bytes so far of a cut line; empty unless `cut` is `Kept`.
-    carry: Vec<u8>,
     /// What must follow for the byte order mark to be whole; empty when it is behind us.
     mark: &'static [u8],
-    /// The last chunk ended in a CR, so an LF at the start of the next one belongs to it.
-    after_cr: bool,
     pending: Pending,
     end: End,
     limit: usize,
     unterminated: UnterminatedEvent,
-}
-
-/// The line, if any, that was cut by the end of a chunk.
-#[derive(Debug, Clone, Copy)]
-enum Cut {
-    None,
-    /// It may be of a known field: its bytes so far are in `carry`.
-    Kept {
-        offset: u64,
-    },
-    /// A comment or an unknown field: only counted.
-    Ignored {
-        offset: u64,
-        len: usize,
-    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,14 +85,10 @@ impl SseDecoder {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            chunk: Bytes::new(),
-            cursor: 0,
-            chunk_offset: 0,
+            chunk: Chunk::default(),
             waiting: VecDeque::new(),
             cut: Cut::None,
-            carry: Vec::new(),
             mark: BYTE_ORDER_MARK,
-            after_cr: false,
             pending: Pending::default(),
             end: End::Open,
             limit: DEFAULT_LIMIT,
@@ -148,10 +122,10 @@ impl SseDecoder {
         if self.end != End::Open || chunk.is_empty() {
             return;
         }
-        if self.cursor < self.chunk.len() {
-            self.waiting.push_back(chunk);
-        } else {
+        if self.chunk.is_read() {
             self.open(chunk);
+        } else {
+            self.waiting.push_back(chunk);
         }
     }
 
@@ -167,13 +141,51 @@ impl SseDecoder {
     /// # Errors
     /// [`SseError`] if the stream cannot be decoded further; every later call gives `None`.
     pub fn next_event(&mut self) -> Option<Result<SseEvent, SseError>> {
-        match self.advance() {
-            Ok(None) => None,
-            Ok(Some(event)) => Some(Ok(event)),
-            Err(error) => {
-                self.stop();
-                Some(Err(error))
+        loop {
+            let rest = self.chunk.rest();
+            let Some(&first) = rest.first() else {
+                match self.waiting.pop_front() {
+                    Some(chunk) => self.open(chunk),
+                    None => return self.at_end(),
+                }
+                continue;
+            };
+            let len = if first == b'\n' || first == b'\r' {
+                0
+            } else if let Some(len) = memchr::memchr2(b'\n', b'\r', rest) {
+                len
+            } else {
+                let (len, offset) = (rest.len(), self.chunk.position());
+                if let Err(error) = self.cut.extend(rest, offset, &self.pending, self.limit) {
+                    return self.fail(error);
+                }
+                self.chunk.skip(len);
+                continue;
+            };
+            if self.cut.is_none()
+                && let Some(skipped) = self.pending.whole_event(rest, len, self.limit)
+                && let Ok(data) = self.chunk.text(skipped, len - skipped)
+            {
+                self.chunk.skip(len + 2);
+                return Some(Ok(self.pending.dispatch_whole(data)));
             }
+            let rest = self.chunk.rest();
+            let taken = if !self.cut.is_none() {
+                let rest = rest.get(..len).unwrap_or_default();
+                self.cut.complete(rest, &mut self.pending, self.limit)
+            } else if len > 0 {
+                self.pending.line(&mut self.chunk, len, self.limit)
+            } else {
+                self.chunk.skip_line(0);
+                match self.pending.dispatch() {
+                    Some(event) => return Some(Ok(event)),
+                    None => continue,
+                }
+            };
+            if let Err(error) = taken {
+                return self.fail(error);
+            }
+            self.chunk.skip_line(len);
         }
     }
 
@@ -197,49 +209,12 @@ impl SseDecoder {
     /// Comments count: a position that moved although no event came out is a sign of life.
     #[must_use]
     pub fn position(&self) -> u64 {
-        self.chunk_offset + self.cursor as u64
-    }
-
-    fn advance(&mut self) -> Result<Option<SseEvent>, SseError> {
-        loop {
-            let rest = self.chunk.get(self.cursor..).unwrap_or_default();
-            let Some(&first) = rest.first() else {
-                match self.waiting.pop_front() {
-                    Some(chunk) => self.open(chunk),
-                    None => return self.at_end(),
-                }
-                continue;
-            };
-            let len = if first == b'\n' || first == b'\r' {
-                0
-            } else if let Some(len) = memchr::memchr2(b'\n', b'\r', rest) {
-                len
-            } else {
-                self.cut()?;
-                continue;
-            };
-            let start = self.cursor;
-            self.pass_line_end(start + len);
-            if !matches!(self.cut, Cut::None) {
-                self.complete(start, len)?;
-            } else if len > 0 {
-                let offset = self.chunk_offset + start as u64;
-                let line = Line { source: &self.chunk, start, end: start + len, offset };
-                self.pending.line(line, self.limit)?;
-            } else if let Some(event) = self.pending.dispatch() {
-                return Ok(Some(event));
-            }
-        }
+        self.chunk.position()
     }
 
     /// Makes `chunk` the one that is read, and passes what may only stand at its start.
     fn open(&mut self, chunk: Bytes) {
-        self.chunk_offset += self.chunk.len() as u64;
-        self.chunk = chunk;
-        self.cursor = 0;
-        if mem::take(&mut self.after_cr) && self.chunk.first() == Some(&b'\n') {
-            self.cursor = 1;
-        }
+        self.chunk.replace(chunk);
         if !self.mark.is_empty() {
             self.pass_mark();
         }
@@ -247,114 +222,50 @@ impl SseDecoder {
 
     /// Passes the byte order mark, or as much of it as there is, at the start of the stream.
     fn pass_mark(&mut self) {
-        let same = self.mark.iter().zip(&self.chunk).take_while(|(a, b)| a == b).count();
-        self.cursor = same;
-        if same == self.chunk.len() {
-            self.mark = self.mark.get(same..).unwrap_or_default();
-            return;
-        }
+        let rest = self.chunk.rest();
+        let same = self.mark.iter().zip(rest).take_while(|(a, b)| a == b).count();
         let passed = BYTE_ORDER_MARK.len() - self.mark.len() + same;
-        if passed > 0 && passed < BYTE_ORDER_MARK.len() {
-            // It was none: it is the start of a field name that the standard does not know.
-            self.cut = Cut::Ignored { offset: 0, len: passed };
-        }
-        self.mark = &[];
-    }
-
-    /// Moves the cursor behind the line end at `at`: CR, LF, or both.
-    #[inline]
-    fn pass_line_end(&mut self, at: usize) {
-        self.cursor = at + 1;
-        if self.chunk.get(at) == Some(&b'\r') {
-            match self.chunk.get(at + 1) {
-                Some(b'\n') => self.cursor = at + 2,
-                Some(_) => {}
-                None => self.after_cr = true,
+        if same == rest.len() {
+            self.mark = self.mark.get(same..).unwrap_or_default();
+        } else {
+            self.mark = &[];
+            if passed > 0 && passed < BYTE_ORDER_MARK.len() {
+                // It was none: it is the start of a field name that the standard does not know.
+                self.cut = Cut::Ignored { offset: 0, len: passed };
             }
         }
-    }
-
-    /// Keeps or counts the rest of the chunk, in which no line ends.
-    fn cut(&mut self) -> Result<(), SseError> {
-        let rest = self.chunk.get(self.cursor..).unwrap_or_default();
-        let here = self.chunk_offset + self.cursor as u64;
-        self.cursor = self.chunk.len();
-        let (offset, total) = match &mut self.cut {
-            Cut::Ignored { offset, len } => {
-                *len = len.saturating_add(rest.len());
-                (*offset, *len)
-            }
-            Cut::None if !field::may_be_known(rest) => {
-                self.cut = Cut::Ignored { offset: here, len: rest.len() };
-                (here, rest.len())
-            }
-            cut => {
-                let offset = if let Cut::Kept { offset } = *cut { offset } else { here };
-                let undecided = self.carry.len() <= field::LONGEST_NAME;
-                let len = self.carry.len() + rest.len();
-                let total = self.pending.bytes_with(len);
-                if !undecided && total > self.limit {
-                    return Err(SseError::TooLarge { limit: self.limit, offset });
-                }
-                self.carry.extend_from_slice(rest);
-                *cut = Cut::Kept { offset };
-                if undecided && !field::may_be_known(&self.carry) {
-                    self.carry.clear();
-                    *cut = Cut::Ignored { offset, len };
-                    (offset, len)
-                } else if len <= field::LONGEST_NAME {
-                    return Ok(());
-                } else {
-                    (offset, total)
-                }
-            }
-        };
-        if total > self.limit {
-            return Err(SseError::TooLarge { limit: self.limit, offset });
-        }
-        Ok(())
-    }
-
-    /// Ends the cut line with the `len` bytes at `start` of the chunk.
-    fn complete(&mut self, start: usize, len: usize) -> Result<(), SseError> {
-        let limit = self.limit;
-        match mem::replace(&mut self.cut, Cut::None) {
-            Cut::None => Ok(()),
-            Cut::Ignored { len: before, .. } if before.saturating_add(len) <= limit => Ok(()),
-            Cut::Ignored { offset, .. } => Err(SseError::TooLarge { limit, offset }),
-            Cut::Kept { offset } => {
-                let mut line = mem::take(&mut self.carry);
-                line.extend_from_slice(self.chunk.get(start..start + len).unwrap_or_default());
-                let end = line.len();
-                let source = &Bytes::from(line);
-                self.pending.line(Line { source, start: 0, end, offset }, limit)
-            }
-        }
+        self.chunk.skip(same);
     }
 
     /// Everything there is has been read.
-    fn at_end(&mut self) -> Result<Option<SseEvent>, SseError> {
+    fn at_end(&mut self) -> Option<Result<SseEvent, SseError>> {
         if self.end != End::Announced {
-            return Ok(None);
+            return None;
         }
-        self.end = End::Done;
         let mut event = None;
         if self.unterminated == UnterminatedEvent::Dispatch {
-            self.complete(self.cursor, 0)?;
+            if let Err(error) = self.cut.complete(&[], &mut self.pending, self.limit) {
+                return self.fail(error);
+            }
             event = self.pending.dispatch();
         }
         self.stop();
-        Ok(event)
+        event.map(Ok)
+    }
+
+    #[cold]
+    fn fail(&mut self, error: SseError) -> Option<Result<SseEvent, SseError>> {
+        self.stop();
+        Some(Err(error))
     }
 
     /// Lets go of everything but what the accessors tell.
     fn stop(&mut self) {
         self.end = End::Done;
-        self.chunk_offset += self.cursor as u64;
-        self.cursor = 0;
-        self.chunk = Bytes::new();
+        self.chunk.release();
         self.waiting.clear();
-        self.carry = Vec::new();
+        self.cut = Cut::None;
+        self.pending.clear();
     }
 }
 

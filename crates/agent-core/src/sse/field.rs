@@ -1,5 +1,7 @@
 //! The fields of a line: which one it is and where its value begins.
 
+use std::time::Duration;
+
 /// The longest line that may still become another field: `event` or `retry`, without its colon.
 pub(super) const LONGEST_NAME: usize = 5;
 
@@ -51,13 +53,14 @@ pub(super) fn may_be_known(start: &[u8]) -> bool {
     })
 }
 
-/// The value of a `retry` line in milliseconds; `None` unless it consists of digits.
-pub(super) fn milliseconds(value: &[u8]) -> Option<u64> {
+/// The value of a `retry` line: milliseconds; `None` unless it consists of digits.
+pub(super) fn duration(value: &[u8]) -> Option<Duration> {
     if value.is_empty() {
         return None;
     }
-    value.iter().try_fold(0_u64, |sum, byte| {
+    let milliseconds = value.iter().try_fold(0_u64, |sum, byte| {
         let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
         sum.checked_mul(10)?.checked_add(digit)
-    })
+    })?;
+    Some(Duration::from_millis(milliseconds))
 }

@@ -3,6 +3,8 @@
 //! Knows nothing of HTTP, of JSON or of reconnecting. A chunk goes in with [`SseDecoder::push`],
 //! events come out of [`SseDecoder::next_event`] as slices of that chunk.
 
+mod chunk;
+mod cut;
 mod decoder;
 mod error;
 mod event;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use bytestring::ByteString;
 
+use super::chunk::Chunk;
 use super::error::SseError;
 use super::event::SseEvent;
 use super::field::{self, Field};
@@ -32,15 +33,6 @@ enum Data {
     Joined(String),
 }
 
-/// A whole line: where it lies in `source`, without its line end, and where in the stream.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'a> {
-    pub(super) source: &'a Bytes,
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) offset: u64,
-}
-
 impl Pending {
     pub(super) fn last_event_id(&self) -> &ByteString {
         &self.last_event_id
@@ -55,43 +47,103 @@ impl Pending {
         self.bytes.saturating_add(len)
     }
 
-    /// Takes in a whole line that is not blank.
+    /// Takes in a line of `len` bytes that the rest of the chunk begins with.
     #[inline]
-    pub(super) fn line(&mut self, line: Line<'_>, limit: usize) -> Result<(), SseError> {
-        let Line { source, start, end, offset } = line;
-        let bytes = source.get(start..end).unwrap_or_default();
-        let split = field::split(bytes);
-        let total = if split.is_some() { self.bytes_with(bytes.len()) } else { bytes.len() };
+    pub(super) fn line(
+        &mut self,
+        chunk: &mut Chunk,
+        len: usize,
+        limit: usize,
+    ) -> Result<(), SseError> {
+        let offset = chunk.position();
+        let line = chunk.rest().get(..len).unwrap_or_default();
+        let Some((field, value)) = self.split(line, offset, limit)? else { return Ok(()) };
+        if field == Field::Retry {
+            self.retry = field::duration(value).or(self.retry);
+            return Ok(());
+        }
+        let skipped = len - value.len();
+        let value = chunk
+            .text(skipped, len - skipped)
+            .map_err(|error| invalid(field, offset, skipped, error))?;
+        self.field(field, value);
+        Ok(())
+    }
+
+    /// The common case in one go: how many bytes come before the value if `rest` begins with a
+    /// `data` line of `len` bytes that a blank line follows, and it makes up the whole event.
+    #[inline]
+    pub(super) fn whole_event(&self, rest: &[u8], len: usize, limit: usize) -> Option<usize> {
+        let (b"data:", value) = rest.split_at_checked(5)? else { return None };
+        let skipped = if value.first() == Some(&b' ') { 6 } else { 5 };
+        let (Some(b'\n'), Some(b'\n')) = (rest.get(len), rest.get(len + 1)) else { return None };
+        let is_first = matches!(self.data, Data::None) && self.id.is_none();
+        (is_first && self.bytes_with(len) <= limit).then_some(skipped)
+    }
+
+    /// Dispatches what [`whole_event`](Self::whole_event) found.
+    #[inline]
+    pub(super) fn dispatch_whole(&mut self, data: ByteString) -> SseEvent {
+        self.bytes = 0;
+        SseEvent { event: mem::take(&mut self.event), data, id: None }
+    }
+
+    /// Takes in a line that was cut by the end of a chunk.
+    pub(super) fn carried_line(
+        &mut self,
+        line: Vec<u8>,
+        offset: u64,
+        limit: usize,
+    ) -> Result<(), SseError> {
+        let Some((field, value)) = self.split(&line, offset, limit)? else { return Ok(()) };
+        if field == Field::Retry {
+            self.retry = field::duration(value).or(self.retry);
+            return Ok(());
+        }
+        let skipped = line.len() - value.len();
+        let value = ByteString::try_from(Bytes::from(line).slice(skipped..))
+            .map_err(|error| invalid(field, offset, skipped, error))?;
+        self.field(field, value);
+        Ok(())
+    }
+
+    /// Splits a line and counts it.
+    #[inline]
+    fn split<'a>(
+        &mut self,
+        line: &'a [u8],
+        offset: u64,
+        limit: usize,
+    ) -> Result<Option<(Field, &'a [u8])>, SseError> {
+        let split = field::split(line);
+        let total = if split.is_some() { self.bytes_with(line.len()) } else { line.len() };
         if total > limit {
             return Err(SseError::TooLarge { limit, offset });
         }
-        let Some((field, value)) = split else { return Ok(()) };
-        self.bytes = total;
-        let skipped = bytes.len() - value.len();
-        let slice = || {
-            ByteString::try_from(source.slice(start + skipped..end))
-                .map_err(|error| invalid(field, offset, skipped, error))
-        };
-        match field {
-            Field::Data => match &mut self.data {
-                Data::None => self.data = Data::Line(slice()?),
-                more => {
-                    let value = str::from_utf8(value)
-                        .map_err(|error| invalid(field, offset, skipped, error))?;
-                    more.join(value);
-                }
-            },
-            Field::Event => self.event = slice()?,
-            // The standard ignores an id with a NUL, because it would go into a header.
-            Field::Id if memchr::memchr(0, value).is_some() => {}
-            Field::Id => self.id = Some(slice()?),
-            Field::Retry => {
-                if let Some(milliseconds) = field::milliseconds(value) {
-                    self.retry = Some(Duration::from_millis(milliseconds));
-                }
-            }
+        if split.is_some() {
+            self.bytes = total;
         }
-        Ok(())
+        Ok(split)
+    }
+
+    #[inline]
+    fn field(&mut self, field: Field, value: ByteString) {
+        match field {
+            Field::Data if matches!(self.data, Data::None) => self.data = Data::Line(value),
+            Field::Data => self.data.join(&value),
+            Field::Event => self.event = value,
+            // The standard ignores an id with a NUL, because it would go into a header.
+            Field::Id if value.contains('\0') => {}
+            Field::Id => self.id = Some(value),
+            Field::Retry => {}
+        }
+    }
+
+    /// Lets go of an event that nothing more will come of.
+    pub(super) fn clear(&mut self) {
+        self.data = Data::None;
+        self.event = ByteString::new();
+        self.id = None;
     }
 
     /// Takes in a blank line: the event, if there was a `data` line, and a clean sheet.
