@@ -146,7 +146,7 @@ fn frame(chunks: &[Bytes], n: u64) {
 pub fn drain(decoder: &mut SseDecoder) -> usize {
     let mut bytes = 0;
     while let Some(Ok(event)) = decoder.next_event() {
-        bytes += black_box(event).data.len();
+        bytes += black_box(&event).data.len();
     }
     bytes
 }

@@ -155,12 +155,10 @@ impl SseDecoder {
             } else if let Some(len) = memchr::memchr2(b'\n', b'\r', rest) {
                 len
             } else {
-                let (len, offset) = (rest.len(), self.chunk.position());
-                if let Err(error) = self.cut.extend(rest, offset, &self.pending, self.limit) {
-                    return self.fail(error);
+                match self.cut_line() {
+                    Ok(()) => continue,
+                    Err(error) => return self.fail(error),
                 }
-                self.chunk.skip(len);
-                continue;
             };
             if self.cut.is_none()
                 && let Some(skipped) = self.pending.whole_event(rest, len, self.limit)
@@ -169,23 +167,11 @@ impl SseDecoder {
                 self.chunk.skip(len + 2);
                 return Some(Ok(self.pending.dispatch_whole(data)));
             }
-            let rest = self.chunk.rest();
-            let taken = if !self.cut.is_none() {
-                let rest = rest.get(..len).unwrap_or_default();
-                self.cut.complete(rest, &mut self.pending, self.limit)
-            } else if len > 0 {
-                self.pending.line(&mut self.chunk, len, self.limit)
-            } else {
-                self.chunk.skip_line(0);
-                match self.pending.dispatch() {
-                    Some(event) => return Some(Ok(event)),
-                    None => continue,
-                }
-            };
-            if let Err(error) = taken {
-                return self.fail(error);
+            match self.line(len) {
+                Ok(None) => {}
+                Ok(Some(event)) => return Some(Ok(event)),
+                Err(error) => return self.fail(error),
             }
-            self.chunk.skip_line(len);
         }
     }
 
@@ -210,6 +196,31 @@ impl SseDecoder {
     #[must_use]
     pub fn position(&self) -> u64 {
         self.chunk.position()
+    }
+
+    /// Takes in the line of `len` bytes at the cursor; the event, if it ended one.
+    #[inline(never)]
+    fn line(&mut self, len: usize) -> Result<Option<SseEvent>, SseError> {
+        let mut event = None;
+        if !self.cut.is_none() {
+            let rest = self.chunk.rest().get(..len).unwrap_or_default();
+            self.cut.complete(rest, &mut self.pending, self.limit)?;
+        } else if len > 0 {
+            self.pending.line(&mut self.chunk, len, self.limit)?;
+        } else {
+            event = self.pending.dispatch();
+        }
+        self.chunk.skip_line(len);
+        Ok(event)
+    }
+
+    /// Takes in the rest of the chunk, in which no line ends.
+    #[inline(never)]
+    fn cut_line(&mut self) -> Result<(), SseError> {
+        let rest = self.chunk.rest();
+        self.cut.extend(rest, self.chunk.position(), &self.pending, self.limit)?;
+        self.chunk.skip(rest.len());
+        Ok(())
     }
 
     /// Makes `chunk` the one that is read, and passes what may only stand at its start.

@@ -74,9 +74,16 @@ impl Pending {
     /// `data` line of `len` bytes that a blank line follows, and it makes up the whole event.
     #[inline]
     pub(super) fn whole_event(&self, rest: &[u8], len: usize, limit: usize) -> Option<usize> {
-        let (b"data:", value) = rest.split_at_checked(5)? else { return None };
-        let skipped = if value.first() == Some(&b' ') { 6 } else { 5 };
-        let (Some(b'\n'), Some(b'\n')) = (rest.get(len), rest.get(len + 1)) else { return None };
+        let skipped = if rest.starts_with(b"data: ") {
+            6
+        } else if rest.starts_with(b"data:") {
+            5
+        } else {
+            return None;
+        };
+        if rest.get(len..len + 2)? != b"\n\n" {
+            return None;
+        }
         let is_first = matches!(self.data, Data::None) && self.id.is_none();
         (is_first && self.bytes_with(len) <= limit).then_some(skipped)
     }
