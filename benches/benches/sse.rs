@@ -1,5 +1,4 @@
 //! The time that server-sent events take, with the floor beside it.
-#![expect(missing_docs, reason = "criterion's macros write public functions")]
 
 use std::hint::black_box;
 

@@ -25,7 +25,7 @@ pub(super) const FRAME_300_TYPED: Case = Case {
     name: "sse-frame-300-typed",
     unit: "event of 300 bytes with an event line",
     run: |n| frame(&anthropic_stream(), n),
-    per_unit: PerUnit { lo: 2 * EVENTS_PER_ROUND, hi: 12 * EVENTS_PER_ROUND, max: Some(800) },
+    per_unit: PerUnit { lo: 2 * EVENTS_PER_ROUND, hi: 12 * EVENTS_PER_ROUND, max: Some(900) },
     growth: None,
     floor: None,
 };

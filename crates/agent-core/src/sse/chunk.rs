@@ -75,35 +75,57 @@ impl Chunk {
         }
     }
 
-    /// The `len` bytes after the next `skip` as text. They must end at a line end.
+    /// The `len` bytes after the next `skip` as text that shares the chunk's memory.
+    ///
+    /// They must end at a line end.
     #[inline]
     pub(super) fn text(&mut self, skip: usize, len: usize) -> Result<ByteString, Utf8Error> {
         let start = self.cursor + skip;
-        if let Text::Checked { text, start: from } = &self.text
-            && let Some(value) = text.get(start - from..start - from + len)
-        {
+        if let Some((text, value)) = self.checked(start, len) {
             return Ok(text.slice_ref(value));
         }
-        self.check(start, start + len)
+        self.checked_now(start, len)
+    }
+
+    #[cold]
+    fn checked_now(&mut self, start: usize, len: usize) -> Result<ByteString, Utf8Error> {
+        self.check(start, len);
+        match self.checked(start, len) {
+            Some((text, value)) => Ok(text.slice_ref(value)),
+            None => ByteString::try_from(self.bytes.slice(start..start + len)),
+        }
+    }
+
+    /// The same, borrowed.
+    pub(super) fn borrowed(&mut self, skip: usize, len: usize) -> Result<&str, Utf8Error> {
+        let start = self.cursor + skip;
+        self.check(start, len);
+        match self.checked(start, len) {
+            Some((_, value)) => Ok(value),
+            None => str::from_utf8(self.bytes.get(start..start + len).unwrap_or_default()),
+        }
+    }
+
+    #[inline]
+    fn checked(&self, start: usize, len: usize) -> Option<(&ByteString, &str)> {
+        let Text::Checked { text, start: from } = &self.text else { return None };
+        let start = start.checked_sub(*from)?;
+        Some((text, text.get(start..start + len)?))
     }
 
     /// Checks all lines at once, which costs much less than line by line, if there are more.
-    fn check(&mut self, start: usize, end: usize) -> Result<ByteString, Utf8Error> {
+    fn check(&mut self, start: usize, len: usize) {
+        if !matches!(self.text, Text::Unchecked) {
+            return;
+        }
         let rest = self.bytes.get(start..).unwrap_or_default();
         let last = start + memchr::memrchr2(b'\n', b'\r', rest).unwrap_or_default();
-        if matches!(self.text, Text::Unchecked) && last > end + 2 {
+        if last > start + len + 2 {
             // From a line's start to a line's end: no character is cut.
-            match ByteString::try_from(self.bytes.slice(start..last)) {
-                Ok(text) => {
-                    let value = text.get(..end - start).map(|value| text.slice_ref(value));
-                    self.text = Text::Checked { text, start };
-                    if let Some(value) = value {
-                        return Ok(value);
-                    }
-                }
-                Err(_) => self.text = Text::Mixed,
-            }
+            self.text = match ByteString::try_from(self.bytes.slice(start..last)) {
+                Ok(text) => Text::Checked { text, start },
+                Err(_) => Text::Mixed,
+            };
         }
-        ByteString::try_from(self.bytes.slice(start..end))
     }
 }

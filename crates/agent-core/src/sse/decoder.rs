@@ -167,10 +167,15 @@ impl SseDecoder {
                 self.chunk.skip(len + 2);
                 return Some(Ok(self.pending.dispatch_whole(data)));
             }
-            match self.line(len) {
-                Ok(None) => {}
-                Ok(Some(event)) => return Some(Ok(event)),
-                Err(error) => return self.fail(error),
+            if len == 0 && self.cut.is_none() {
+                self.chunk.skip_line(0);
+                match self.pending.dispatch() {
+                    Some(event) => return Some(Ok(event)),
+                    None => continue,
+                }
+            }
+            if let Err(error) = self.line(len) {
+                return self.fail(error);
             }
         }
     }
@@ -198,20 +203,17 @@ impl SseDecoder {
         self.chunk.position()
     }
 
-    /// Takes in the line of `len` bytes at the cursor; the event, if it ended one.
+    /// Takes in the line of `len` bytes at the cursor, which is not blank.
     #[inline(never)]
-    fn line(&mut self, len: usize) -> Result<Option<SseEvent>, SseError> {
-        let mut event = None;
-        if !self.cut.is_none() {
-            let rest = self.chunk.rest().get(..len).unwrap_or_default();
-            self.cut.complete(rest, &mut self.pending, self.limit)?;
-        } else if len > 0 {
+    fn line(&mut self, len: usize) -> Result<(), SseError> {
+        if self.cut.is_none() {
             self.pending.line(&mut self.chunk, len, self.limit)?;
         } else {
-            event = self.pending.dispatch();
+            let rest = self.chunk.rest().get(..len).unwrap_or_default();
+            self.cut.complete(rest, &mut self.pending, self.limit)?;
         }
         self.chunk.skip_line(len);
-        Ok(event)
+        Ok(())
     }
 
     /// Takes in the rest of the chunk, in which no line ends.

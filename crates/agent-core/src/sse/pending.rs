@@ -63,10 +63,12 @@ impl Pending {
             return Ok(());
         }
         let skipped = len - value.len();
-        let value = chunk
-            .text(skipped, len - skipped)
-            .map_err(|error| invalid(field, offset, skipped, error))?;
-        self.field(field, value);
+        let invalid = |error| invalid(field, offset, skipped, error);
+        if field == Field::Data && !matches!(self.data, Data::None) {
+            self.data.join(chunk.borrowed(skipped, len - skipped).map_err(invalid)?);
+        } else {
+            self.field(field, chunk.text(skipped, len - skipped).map_err(invalid)?);
+        }
         Ok(())
     }
 
@@ -172,19 +174,15 @@ impl Pending {
 }
 
 impl Data {
+    /// Adds a line that is not the first.
     fn join(&mut self, value: &str) {
-        let mut joined = match mem::take(self) {
-            Data::Joined(joined) => joined,
-            Data::Line(first) => {
-                let mut joined = String::with_capacity(first.len() + 1 + value.len());
-                joined.push_str(&first);
-                joined
-            }
-            Data::None => String::new(),
-        };
-        joined.push('\n');
-        joined.push_str(value);
-        *self = Data::Joined(joined);
+        if let Data::Line(first) = self {
+            *self = Data::Joined(first.to_string());
+        }
+        if let Data::Joined(joined) = self {
+            joined.push('\n');
+            joined.push_str(value);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ fn lies_in(part: &str, chunk: &Bytes) -> bool {
 }
 
 #[test]
-fn whole_events_are_slices_of_the_chunk() {
+fn whole_events_are_slices_of_the_chunk() -> Result<(), SseError> {
     for text in [
         "event: a\nid: 1\ndata: one\n\nevent: b\nid: 2\ndata: zwölf\n\n",
         "event: a\r\nid: 1\r\ndata: one\r\n\r\n",
@@ -26,8 +26,7 @@ fn whole_events_are_slices_of_the_chunk() {
         let mut decoder = SseDecoder::new();
         decoder.push(chunk.clone());
         let mut count = 0;
-        while let Some(event) = decoder.next_event() {
-            let event = event.unwrap();
+        while let Some(event) = decoder.next_event().transpose()? {
             assert!(lies_in(&event.data, &chunk));
             assert!(lies_in(&event.event, &chunk));
             assert!(event.id.is_none_or(|id| lies_in(&id, &chunk)));
@@ -35,22 +34,24 @@ fn whole_events_are_slices_of_the_chunk() {
         }
         assert!(count > 0);
     }
+    Ok(())
 }
 
 #[test]
-fn only_the_cut_line_is_carried() {
+fn only_the_cut_line_is_carried() -> Result<(), SseError> {
     let chunks = [Bytes::from("data: one\n\ndata: t"), Bytes::from("wo\n\ndata: three\n\n")];
     let mut decoder = SseDecoder::new();
     let mut found = Vec::new();
     for chunk in &chunks {
         decoder.push(chunk.clone());
-        while let Some(event) = decoder.next_event() {
-            let data = event.unwrap().data;
+        while let Some(event) = decoder.next_event().transpose()? {
+            let data = event.data;
             found.push((data.to_string(), chunks.iter().any(|chunk| lies_in(&data, chunk))));
         }
     }
     let expected = [("one", true), ("two", false), ("three", true)];
     assert_eq!(found, expected.map(|(data, slice)| (data.to_owned(), slice)));
+    Ok(())
 }
 
 #[test]
@@ -86,29 +87,32 @@ fn comments_move_the_position() {
 }
 
 #[test]
-fn id_is_known_when_its_event_is_taken() {
+fn id_is_known_when_its_event_is_taken() -> Result<(), SseError> {
     let mut decoder = SseDecoder::new();
     decoder.push(Bytes::from("id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\n"));
     assert_eq!(decoder.last_event_id(), "");
-    let ids: Vec<_> = std::iter::from_fn(|| {
-        let own = decoder.next_event()?.unwrap().id;
-        Some((own.unwrap().to_string(), decoder.last_event_id().to_string()))
-    })
-    .collect();
+    let mut ids = Vec::new();
+    while let Some(event) = decoder.next_event().transpose()? {
+        ids.push((event.id.unwrap_or_default().to_string(), decoder.last_event_id().to_string()));
+    }
     assert_eq!(ids, [("1".into(), "1".into()), ("2".into(), "2".into())]);
+    Ok(())
 }
 
 #[test]
-fn chunks_wait_in_order() {
+fn chunks_wait_in_order() -> Result<(), SseError> {
     let mut decoder = decoder(Dispatch);
     for chunk in ["data: a\n\nda", "ta: b\n", "", "\ndata: c"] {
         decoder.push(Bytes::from(chunk));
     }
     decoder.finish();
     decoder.push(Bytes::from("data: late\n\n"));
-    let data: Vec<_> =
-        std::iter::from_fn(|| Some(decoder.next_event()?.unwrap().data.to_string())).collect();
+    let mut data = Vec::new();
+    while let Some(event) = decoder.next_event().transpose()? {
+        data.push(event.data.to_string());
+    }
     assert_eq!(data, ["a", "b", "c"]);
+    Ok(())
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Vectors and recorded wires, under every cut, against the reference.
 #![expect(clippy::print_stderr, reason = "a test that skips says so aloud")]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails the test")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
