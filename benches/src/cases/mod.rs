@@ -60,6 +60,7 @@ pub struct VersusFloor {
 pub static CASES: &[Case] = &[
     sse::FRAME_300,
     sse::FRAME_300_TYPED,
+    sse::FRAME_300_BAD_COMMENT,
     sse::FLOOR_LINES,
     sse::ONE_EVENT,
     sse::FLOOR_ONE_EVENT,

@@ -30,6 +30,23 @@ pub(super) const FRAME_300_TYPED: Case = Case {
     floor: None,
 };
 
+pub(super) const FRAME_300_BAD_COMMENT: Case = Case {
+    name: "sse-frame-300-bad-comment",
+    unit: "event of 300 bytes, each read ending in a comment that is no UTF-8",
+    run: |n| {
+        let mut chunks = openai_stream();
+        for chunk in &mut chunks {
+            // Instead of the line that the read's end cuts.
+            let end = memchr::memrchr(b'\n', chunk).map_or(0, |end| end + 1);
+            *chunk = [chunk.get(..end).unwrap_or_default(), b": \xff\n\n"].concat().into();
+        }
+        frame(&chunks, n);
+    },
+    per_unit: PerUnit { lo: 2 * EVENTS_PER_ROUND, hi: 12 * EVENTS_PER_ROUND, max: Some(1000) },
+    growth: None,
+    floor: None,
+};
+
 pub(super) const FLOOR_LINES: Case = Case {
     name: "sse-floor-lines",
     unit: "event of 300 bytes",

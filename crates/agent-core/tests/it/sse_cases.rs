@@ -124,7 +124,9 @@ fn invalid_utf8() {
 fn limits() {
     let error = |limit, offset| SseError::TooLarge { limit, offset };
     // The lines of an event count together: 7 + 7 bytes.
-    every_cut(b"data: a\ndata: b\n\ndata: a\ndata: b\n\n", || decoder(Discard).with_limit(14));
+    let fits = b"data: a\ndata: b\n\ndata: a\ndata: b\n\ndata: a\n\n";
+    let (found, none) = every_cut(fits, || decoder(Discard).with_limit(14));
+    assert_eq!((found.len(), none), (3, None));
     check_error(b"data: a\ndata: b\n\n", 13, 0, &error(13, 8));
     check_error(b"data: a\n\ndata: aaaaaaaaaaa", 8, 1, &error(8, 9));
     check_error(b"data: a\n\n: a long comment", 8, 1, &error(8, 9));
