@@ -33,7 +33,7 @@ pub enum UnterminatedEvent {
 ///
 /// - An event whose `data` is one line within one chunk is a slice of that chunk. Only a line cut
 ///   by a chunk's end is carried (copied), and only lines that are more than one are joined.
-/// - Each byte is looked at once, so the work is linear in the bytes that arrive.
+/// - No byte is searched twice, however an event is cut: the work is linear in the bytes.
 /// - Bytes that are not UTF-8 in a `data`, `event` or `id` line are an error, never replaced.
 ///   Comments and fields unknown to the standard are skipped unread and never stored.
 /// - After an error nothing more comes out. Dropping the decoder drops what it carries.
