@@ -1,1 +1,7 @@
-//! Shared parts of the benchmarks.
+//! Shared parts of the benchmarks: the cases, what they may cost, and the counting.
+
+pub mod callgrind;
+mod cases;
+pub mod judge;
+
+pub use cases::{CASES, Case, Growth, PerUnit, VersusFloor, case, sse};

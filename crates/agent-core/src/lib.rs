@@ -16,6 +16,7 @@ mod message;
 mod model;
 mod provider;
 mod schema;
+mod sse;
 mod stream;
 mod time;
 mod tool;
@@ -64,6 +65,7 @@ pub use crate::{
         ForeignProvider, ForeignService, Loss, Prepared, Provider, ProviderService, SendPrepared,
     },
     schema::{CanonicalError, canonical},
+    sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent},
     stream::{
         Assembler, AssemblyError, BlockStart, CallSlots, ModelEvent, ModelStream, PartialArguments,
         PartialField,
