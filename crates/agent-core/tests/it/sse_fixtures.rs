@@ -1,4 +1,5 @@
 //! Vectors and recorded wires, under every cut, against the reference.
+#![expect(clippy::print_stderr, reason = "a test that skips says so aloud")]
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails the test")]
 
 use std::fs;
