@@ -59,8 +59,7 @@ impl Counter {
             findings.push(self.growth(case, growth, growth.n)?);
         }
         if let Some(floor) = case.floor {
-            let below = self::case(floor.name)
-                .ok_or_else(|| io::Error::other(format!("no case `{}`", floor.name)))?;
+            let below = self::case(floor.name).ok_or_else(|| io::Error::other(format!("no case `{}`", floor.name)))?;
             findings.push(Finding {
                 case: case.name,
                 what: format!("times {}", floor.name),

@@ -40,10 +40,7 @@ pub trait CredentialSource: Send + Sync {
     ///
     /// # Errors
     /// As [`credential`](Self::credential).
-    fn refresh<'a>(
-        &'a self,
-        rejected: &'a Credential,
-    ) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
+    fn refresh<'a>(&'a self, rejected: &'a Credential) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
         let _ = rejected;
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -54,10 +51,7 @@ impl<S: CredentialSource + ?Sized> CredentialSource for Arc<S> {
         (**self).credential()
     }
 
-    fn refresh<'a>(
-        &'a self,
-        rejected: &'a Credential,
-    ) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
+    fn refresh<'a>(&'a self, rejected: &'a Credential) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
         (**self).refresh(rejected)
     }
 }

@@ -1,8 +1,7 @@
 //! What keeps a conversation within its window: policies and counters.
 
 use crate::{
-    BoxFuture, MessageId, ModelCall, ModelFacts, Usage, ViewEdit, error::ProviderError,
-    transcript::ContextView,
+    BoxFuture, MessageId, ModelCall, ModelFacts, Usage, ViewEdit, error::ProviderError, transcript::ContextView,
 };
 
 /// What a context policy decides on.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    AgentEvent, BoxFuture, CallId, CallOptions, ContextView, Message, ProviderErrorKind, RawJson,
-    RunId, StopReason, ToolCall, ToolOutput, ToolSet, Usage, error::BoxError,
+    AgentEvent, BoxFuture, CallId, CallOptions, ContextView, Message, ProviderErrorKind, RawJson, RunId, StopReason,
+    ToolCall, ToolOutput, ToolSet, Usage, error::BoxError,
 };
 
 /// What a hook may see of a run.
@@ -127,20 +127,13 @@ pub enum OnFailure {
 /// ```
 pub trait Hook: Send + Sync {
     /// Input of a user, before it enters the history; also what was queued during the run.
-    fn on_input<'a>(
-        &'a self,
-        run: &'a RunFacts,
-        input: &'a Message,
-    ) -> BoxFuture<'a, Result<InputVerdict, BoxError>> {
+    fn on_input<'a>(&'a self, run: &'a RunFacts, input: &'a Message) -> BoxFuture<'a, Result<InputVerdict, BoxError>> {
         let _ = (run, input);
         ready(InputVerdict::Pass)
     }
 
     /// A turn is about to begin.
-    fn before_turn<'a>(
-        &'a self,
-        run: &'a RunFacts,
-    ) -> BoxFuture<'a, Result<TurnVerdict, BoxError>> {
+    fn before_turn<'a>(&'a self, run: &'a RunFacts) -> BoxFuture<'a, Result<TurnVerdict, BoxError>> {
         let _ = run;
         ready(TurnVerdict::Go)
     }

@@ -122,19 +122,14 @@ impl Price {
     ///
     /// # Errors
     /// [`WorstCaseError`] where something has no bound.
-    pub fn worst_case(
-        &self,
-        input: TokenBound,
-        max_output: Option<u64>,
-    ) -> Result<Money, WorstCaseError> {
+    pub fn worst_case(&self, input: TokenBound, max_output: Option<u64>) -> Result<Money, WorstCaseError> {
         let TokenBound::AtMost(input) = input else { return Err(WorstCaseError::UnboundedInput) };
         let max_output = max_output.ok_or(WorstCaseError::UnboundedOutput)?;
         // A shorter prompt can be dearer than a longer one only in odd price lists, so every band
         // that the bound can reach is looked at.
         let reached = self.bands.iter().filter(|band| band.from_prompt_tokens <= input);
         let all = std::iter::once(&self.rates).chain(reached.map(|band| &band.rates));
-        let worst = all
-            .map(|rates| rates.dearest_input().times(input).plus(rates.output.times(max_output)));
+        let worst = all.map(|rates| rates.dearest_input().times(input).plus(rates.output.times(max_output)));
         Ok(worst.max().unwrap_or(Money::MAX))
     }
 }

@@ -49,10 +49,7 @@ pub enum ProviderErrorKind {
 impl ProviderErrorKind {
     /// Whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
-        matches!(
-            self,
-            Self::RateLimited | Self::Overloaded | Self::Server | Self::Timeout | Self::Network
-        )
+        matches!(self, Self::RateLimited | Self::Overloaded | Self::Server | Self::Timeout | Self::Network)
     }
 
     fn as_str(self) -> &'static str {

@@ -108,10 +108,7 @@ impl http_body::Body for Body {
     type Data = Bytes;
     type Error = HttpError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
         Pin::new(&mut self.0).poll_frame(cx)
     }
 
@@ -139,10 +136,7 @@ impl http_body::Body for SegmentsBody {
     type Data = Bytes;
     type Error = HttpError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
         let frame = self.frames.next();
         let len = frame.as_ref().map_or(0, Bytes::len);
         self.left = self.left.saturating_sub(u64::try_from(len).unwrap_or(u64::MAX));

@@ -20,8 +20,7 @@ use crate::{BoxFuture, error::BoxError};
 pub struct HttpClient(Box<dyn Erased>);
 
 trait Erased: Send + Sync {
-    fn send(&self, request: Request<Body>)
-    -> BoxFuture<'static, Result<Response<Body>, HttpError>>;
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>>;
     fn clone_box(&self) -> Box<dyn Erased>;
 }
 
@@ -31,10 +30,7 @@ where
     S::Error: Into<BoxError>,
     S::Future: Send,
 {
-    fn send(
-        &self,
-        request: Request<Body>,
-    ) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
+    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
         // Readiness belongs to the clone that is called (tower-service, "Backpressure").
         let mut service = self.clone();
         Box::pin(async move {
@@ -63,10 +59,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// [`HttpError`] where there is no response; a response with an error status is none.
-    pub fn send(
-        &self,
-        request: Request<Body>,
-    ) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
+    pub fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
         self.0.send(request)
     }
 }

@@ -16,7 +16,6 @@ pub use self::{
 
 /// The vendor's id of a request, under any of the names that vendors give it.
 pub(crate) fn request_id(headers: &http::HeaderMap) -> Option<&str> {
-    const NAMES: [&str; 5] =
-        ["request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "cf-ray"];
+    const NAMES: [&str; 5] = ["request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "cf-ray"];
     NAMES.iter().find_map(|name| headers.get(*name)?.to_str().ok())
 }

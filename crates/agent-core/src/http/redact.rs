@@ -45,22 +45,8 @@ impl From<String> for Secret {
 }
 
 /// How keys of vendors begin.
-const PREFIXES: [&str; 14] = [
-    "sk-",
-    "pk-",
-    "rk-",
-    "AIza",
-    "AKIA",
-    "ASIA",
-    "gsk_",
-    "xai-",
-    "ghp_",
-    "gho_",
-    "github_pat_",
-    "hf_",
-    "eyJ",
-    "ya29.",
-];
+const PREFIXES: [&str; 14] =
+    ["sk-", "pk-", "rk-", "AIza", "AKIA", "ASIA", "gsk_", "xai-", "ghp_", "gho_", "github_pat_", "hf_", "eyJ", "ya29."];
 
 /// Names whose values are secrets, in addresses and in `name: value` texts.
 const NAMES: [&str; 12] = [
@@ -98,9 +84,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
             continue;
         };
         let trimmed = word.trim_end_matches(['.', '-']);
-        let prefix = PREFIXES
-            .iter()
-            .find(|prefix| trimmed.starts_with(**prefix) && trimmed.len() >= prefix.len() + 12);
+        let prefix = PREFIXES.iter().find(|prefix| trimmed.starts_with(**prefix) && trimmed.len() >= prefix.len() + 12);
         let keep = prefix.map_or(0, |prefix| prefix.len());
         if prefix.is_some() || expects_secret {
             let out = out.get_or_insert_with(String::new);

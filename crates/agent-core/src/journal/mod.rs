@@ -8,8 +8,7 @@ mod record;
 use std::sync::Arc;
 
 pub use self::record::{
-    ApprovalAnswer, CallEnd, CallIntent, CallStart, JournalRecord, RecordBody, RunEnding,
-    ToolIntent, Verdict,
+    ApprovalAnswer, CallEnd, CallIntent, CallStart, JournalRecord, RecordBody, RunEnding, ToolIntent, Verdict,
 };
 use crate::{BoxFuture, error::BoxError};
 

@@ -117,15 +117,7 @@ pub struct CallStart {
 impl CallStart {
     /// The first attempt at a request.
     pub fn new(attempt: AttemptId, message: MessageId) -> Self {
-        Self {
-            attempt,
-            number: 1,
-            message,
-            hash: None,
-            chain: None,
-            deadline_ms: None,
-            reserved: None,
-        }
+        Self { attempt, number: 1, message, hash: None, chain: None, deadline_ms: None, reserved: None }
     }
 }
 
@@ -156,14 +148,7 @@ pub struct CallEnd {
 impl CallEnd {
     /// An attempt that has nothing to show yet.
     pub fn new(attempt: AttemptId) -> Self {
-        Self {
-            attempt,
-            message: None,
-            usage: Usage::ZERO,
-            cost: None,
-            error: None,
-            billed: Billed::Unknown,
-        }
+        Self { attempt, message: None, usage: Usage::ZERO, cost: None, error: None, billed: Billed::Unknown }
     }
 }
 
@@ -207,12 +192,7 @@ pub struct CallIntent {
 
 impl CallIntent {
     /// A call as decided.
-    pub fn new(
-        call: CallId,
-        tool: impl Into<String>,
-        arguments: RawJson,
-        effects: Effects,
-    ) -> Self {
+    pub fn new(call: CallId, tool: impl Into<String>, arguments: RawJson, effects: Effects) -> Self {
         Self { call, tool: tool.into(), arguments, effects, reason: None }
     }
 }

@@ -21,8 +21,7 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(crate) fn parse(what: &'static str, raw: &'a RawValue) -> Result<Self, JsonError> {
-        let Object(fields) =
-            serde_json::from_str(raw.get()).map_err(|source| JsonError::Syntax { what, source })?;
+        let Object(fields) = serde_json::from_str(raw.get()).map_err(|source| JsonError::Syntax { what, source })?;
         for (i, (name, _)) in fields.iter().enumerate() {
             if fields.iter().take(i).any(|(earlier, _)| earlier == name) {
                 return Err(JsonError::Duplicate { what, field: name.clone().into_owned() });
@@ -38,19 +37,13 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes a field that has to be there.
-    pub(crate) fn required<T: Deserialize<'a>>(
-        &mut self,
-        field: &'static str,
-    ) -> Result<T, JsonError> {
+    pub(crate) fn required<T: Deserialize<'a>>(&mut self, field: &'static str) -> Result<T, JsonError> {
         let what = self.what;
         self.take(field)?.ok_or(JsonError::Missing { what, field })
     }
 
     /// Takes a field that is left out when it has its default value.
-    pub(crate) fn optional<T: Deserialize<'a> + Default>(
-        &mut self,
-        field: &'static str,
-    ) -> Result<T, JsonError> {
+    pub(crate) fn optional<T: Deserialize<'a> + Default>(&mut self, field: &'static str) -> Result<T, JsonError> {
         Ok(self.take(field)?.unwrap_or_default())
     }
 
@@ -59,11 +52,7 @@ impl<'a> Fields<'a> {
             return Ok(None);
         };
         let (_, raw) = self.fields.remove(at);
-        serde_json::from_str(raw.get()).map(Some).map_err(|source| JsonError::Field {
-            what: self.what,
-            field,
-            source,
-        })
+        serde_json::from_str(raw.get()).map(Some).map_err(|source| JsonError::Field { what: self.what, field, source })
     }
 
     pub(crate) fn into_pairs(self) -> Vec<(Cow<'a, str>, &'a RawValue)> {

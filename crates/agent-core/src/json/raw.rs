@@ -50,8 +50,7 @@ impl RawJson {
     /// # Errors
     /// [`JsonError`] where the value has another shape.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, JsonError> {
-        serde_json::from_str(self.get())
-            .map_err(|source| JsonError::Syntax { what: "JSON value", source })
+        serde_json::from_str(self.get()).map_err(|source| JsonError::Syntax { what: "JSON value", source })
     }
 
     pub(crate) fn from_ref(raw: &RawValue) -> Self {

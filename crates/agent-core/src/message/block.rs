@@ -145,10 +145,9 @@ impl ContentBlock {
             "document" => Self::Document(DocumentBlock::read(fields)?),
             "thinking" => Self::Thinking(ThinkingBlock::read(fields)?),
             "toolCall" => Self::ToolCall(ToolCall::read(fields)?),
-            "opaque" => Self::Opaque(OpaqueBlock {
-                origin: Some(fields.required("origin")?),
-                data: fields.required("data")?,
-            }),
+            "opaque" => {
+                Self::Opaque(OpaqueBlock { origin: Some(fields.required("origin")?), data: fields.required("data")? })
+            }
             _ => Self::Opaque(OpaqueBlock { origin: None, data: RawJson::from_ref(raw) }),
         })
     }
@@ -199,13 +198,7 @@ impl DocumentBlock {
 impl ThinkingBlock {
     /// Reasoning that anyone may read and nobody has signed.
     pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            signature: None,
-            encrypted: None,
-            origin: None,
-            extra: Extra::default(),
-        }
+        Self { text: text.into(), signature: None, encrypted: None, origin: None, extra: Extra::default() }
     }
 
     /// Adds the provider's signature.
@@ -233,13 +226,7 @@ impl ThinkingBlock {
 impl ToolCall {
     /// A call of the tool `name`.
     pub fn new(name: impl Into<String>, arguments: Arguments) -> Self {
-        Self {
-            name: name.into(),
-            arguments,
-            vendor_id: None,
-            metadata: None,
-            extra: Extra::default(),
-        }
+        Self { name: name.into(), arguments, vendor_id: None, metadata: None, extra: Extra::default() }
     }
 
     /// Adds the vendor's id.

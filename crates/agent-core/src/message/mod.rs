@@ -14,10 +14,7 @@ use serde_json::value::RawValue;
 
 pub use self::{
     arguments::{ArgumentFault, Arguments},
-    block::{
-        ContentBlock, DocumentBlock, ImageBlock, MediaSource, OpaqueBlock, TextBlock,
-        ThinkingBlock, ToolCall,
-    },
+    block::{ContentBlock, DocumentBlock, ImageBlock, MediaSource, OpaqueBlock, TextBlock, ThinkingBlock, ToolCall},
     origin::Origin,
     stop_reason::StopReason,
     usage::Usage,
@@ -218,12 +215,7 @@ impl AssistantMessage {
 
 impl ToolResultMessage {
     /// The answer to a call.
-    pub fn new(
-        id: MessageId,
-        call: CallId,
-        tool_name: impl Into<String>,
-        content: Vec<ContentBlock>,
-    ) -> Self {
+    pub fn new(id: MessageId, call: CallId, tool_name: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
             id,
             call,
@@ -237,12 +229,7 @@ impl ToolResultMessage {
     }
 
     /// The answer to a call that failed or never ran.
-    pub fn error(
-        id: MessageId,
-        call: CallId,
-        tool_name: impl Into<String>,
-        text: impl Into<String>,
-    ) -> Self {
+    pub fn error(id: MessageId, call: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {
         let mut result = Self::new(id, call, tool_name, vec![ContentBlock::text(text)]);
         result.is_error = true;
         result
@@ -252,14 +239,7 @@ impl ToolResultMessage {
 impl NoteMessage {
     /// A note of a kind, which models are not shown until it has content.
     pub fn new(id: MessageId, kind: impl Into<String>) -> Self {
-        Self {
-            id,
-            kind: kind.into(),
-            content: Vec::new(),
-            data: None,
-            timestamp_ms: 0,
-            extra: Extra::default(),
-        }
+        Self { id, kind: kind.into(), content: Vec::new(), data: None, timestamp_ms: 0, extra: Extra::default() }
     }
 
     /// Sets what the model is shown.
@@ -279,12 +259,7 @@ macro_rules! message_from {
         }
     )*};
 }
-message_from!(
-    User(UserMessage),
-    Assistant(AssistantMessage),
-    ToolResult(ToolResultMessage),
-    Note(NoteMessage)
-);
+message_from!(User(UserMessage), Assistant(AssistantMessage), ToolResult(ToolResultMessage), Note(NoteMessage));
 
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

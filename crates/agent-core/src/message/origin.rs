@@ -20,11 +20,7 @@ pub struct Origin {
 
 impl Origin {
     /// The origin with these names.
-    pub fn new(
-        protocol: impl Into<String>,
-        provider: impl Into<String>,
-        model: impl Into<String>,
-    ) -> Self {
+    pub fn new(protocol: impl Into<String>, provider: impl Into<String>, model: impl Into<String>) -> Self {
         Self { protocol: protocol.into(), provider: provider.into(), model: model.into() }
     }
 }

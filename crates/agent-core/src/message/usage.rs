@@ -38,14 +38,8 @@ fn is_zero(n: &u64) -> bool {
 
 impl Usage {
     /// No tokens.
-    pub const ZERO: Self = Self {
-        input: 0,
-        output: 0,
-        reasoning: 0,
-        cache_read: 0,
-        cache_write_5m: 0,
-        cache_write_1h: 0,
-    };
+    pub const ZERO: Self =
+        Self { input: 0, output: 0, reasoning: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 };
 
     /// The usage of a call without a cache.
     pub const fn new(input: u64, output: u64) -> Self {
@@ -54,9 +48,7 @@ impl Usage {
 
     /// Everything that the model was shown, in tokens.
     pub fn prompt(&self) -> u64 {
-        [self.cache_read, self.cache_write_5m, self.cache_write_1h]
-            .into_iter()
-            .fold(self.input, u64::saturating_add)
+        [self.cache_read, self.cache_write_5m, self.cache_write_1h].into_iter().fold(self.input, u64::saturating_add)
     }
 
     /// Everything that the model generated, in tokens.

@@ -97,10 +97,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`ProviderError`], which says whether the call can have been billed.
-    pub fn send(
-        &self,
-        cancel: CancelToken,
-    ) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
+    pub fn send(&self, cancel: CancelToken) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
         self.sender.send(self.segments.as_ref(), cancel)
     }
 }

@@ -66,20 +66,12 @@ impl<P> fmt::Debug for ProviderService<P> {
 
 /// What a foreign service has to be: a clone is called for every attempt.
 pub trait ForeignService:
-    Service<ModelCall, Response = ModelStream, Error = ProviderError, Future: Send>
-    + Clone
-    + Send
-    + Sync
-    + 'static
+    Service<ModelCall, Response = ModelStream, Error = ProviderError, Future: Send> + Clone + Send + Sync + 'static
 {
 }
 
 impl<S> ForeignService for S where
-    S: Service<ModelCall, Response = ModelStream, Error = ProviderError, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static
+    S: Service<ModelCall, Response = ModelStream, Error = ProviderError, Future: Send> + Clone + Send + Sync + 'static
 {
 }
 

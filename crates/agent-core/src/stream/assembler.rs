@@ -8,8 +8,7 @@ use crate::{
     id::MessageId,
     json::RawJson,
     message::{
-        Arguments, AssistantMessage, ContentBlock, Origin, StopReason, TextBlock, ThinkingBlock,
-        ToolCall, Usage,
+        Arguments, AssistantMessage, ContentBlock, Origin, StopReason, TextBlock, ThinkingBlock, ToolCall, Usage,
     },
 };
 

@@ -32,11 +32,7 @@ pub trait Tool: Send + Sync {
 
     /// Finds out after a crash whether an interrupted call took effect; asked only of tools whose
     /// replay policy is [`Replay::Verify`]. `None` means that it did not.
-    fn verify(
-        &self,
-        arguments: RawJson,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<Option<ToolOutput>, ToolError>> {
+    fn verify(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, Result<Option<ToolOutput>, ToolError>> {
         let _ = (arguments, context);
         Box::pin(std::future::ready(Err(ToolError::failed("this tool cannot verify a call"))))
     }
@@ -60,11 +56,7 @@ impl<T: Tool + ?Sized> Tool for Arc<T> {
         (**self).call(arguments, context)
     }
 
-    fn verify(
-        &self,
-        arguments: RawJson,
-        context: ToolContext,
-    ) -> BoxFuture<'_, Result<Option<ToolOutput>, ToolError>> {
+    fn verify(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, Result<Option<ToolOutput>, ToolError>> {
         (**self).verify(arguments, context)
     }
 

@@ -113,11 +113,7 @@ impl Transcript {
     ///
     /// A history that a transcript wrote comes back unchanged, without repairs. New ids are drawn
     /// from `ids` at `now_ms`, milliseconds since the Unix epoch.
-    pub fn load(
-        messages: impl IntoIterator<Item = Message>,
-        ids: &mut IdSource,
-        now_ms: u64,
-    ) -> (Self, Vec<Repair>) {
+    pub fn load(messages: impl IntoIterator<Item = Message>, ids: &mut IdSource, now_ms: u64) -> (Self, Vec<Repair>) {
         repair::load(messages.into_iter().collect(), ids, now_ms)
     }
 
@@ -129,10 +125,7 @@ impl Transcript {
     ///
     /// # Errors
     /// [`TranscriptError`] where the history would become invalid; nothing is changed then.
-    pub fn append(
-        &mut self,
-        message: impl Into<Arc<Message>>,
-    ) -> Result<Vec<Arc<Message>>, TranscriptError> {
+    pub fn append(&mut self, message: impl Into<Arc<Message>>) -> Result<Vec<Arc<Message>>, TranscriptError> {
         let message = message.into();
         self.check(&message)?;
         let mut entered = Vec::new();

@@ -8,13 +8,10 @@ use std::{
 use super::Transcript;
 use crate::{
     id::{CallId, IdSource, MessageId},
-    message::{
-        AssistantMessage, ContentBlock, Message, NoteMessage, ToolResultMessage, UserMessage,
-    },
+    message::{AssistantMessage, ContentBlock, Message, NoteMessage, ToolResultMessage, UserMessage},
 };
 
-const NO_RESULT: &str =
-    "No result was recorded for this call. It may have run: check before you call again.";
+const NO_RESULT: &str = "No result was recorded for this call. It may have run: check before you call again.";
 const NO_BEGINNING: &str = "(The beginning of this conversation is missing.)";
 
 /// Something that [`Transcript::load`] changed.
@@ -66,11 +63,7 @@ pub enum Repair {
     },
 }
 
-pub(super) fn load(
-    messages: Vec<Message>,
-    ids: &mut IdSource,
-    now_ms: u64,
-) -> (Transcript, Vec<Repair>) {
+pub(super) fn load(messages: Vec<Message>, ids: &mut IdSource, now_ms: u64) -> (Transcript, Vec<Repair>) {
     let mut loader = Loader { ids, now_ms, repairs: Vec::new(), transcript: Transcript::new() };
     let messages = loader.unique(messages);
     let messages = messages.into_iter().map(|m| loader.without_misplaced_calls(m)).collect();

@@ -189,9 +189,7 @@ impl ContextView {
     pub fn apply(&mut self, edit: &ViewEdit) -> Result<(), ViewError> {
         self.entries = match edit {
             ViewEdit::Hide { first, last } => self.without(*first, *last, None)?,
-            ViewEdit::Summarise { first, last, summary } => {
-                self.without(*first, *last, Some(summary))?
-            }
+            ViewEdit::Summarise { first, last, summary } => self.without(*first, *last, Some(summary))?,
             ViewEdit::CutOutput { result, content } => self.with_output(*result, content)?,
         };
         Ok(())
@@ -271,11 +269,7 @@ impl ContextView {
         Err(ViewError::BadReplacement { reason })
     }
 
-    fn with_output(
-        &self,
-        id: MessageId,
-        content: &[ContentBlock],
-    ) -> Result<Log<ViewEntry>, ViewError> {
+    fn with_output(&self, id: MessageId, content: &[ContentBlock]) -> Result<Log<ViewEntry>, ViewError> {
         let at = self.position(id)?;
         let shown = self.entries.get(at).ok_or(ViewError::NotShown { id })?;
         let Message::ToolResult(result) = &**shown.message() else {
@@ -291,8 +285,7 @@ impl ContextView {
         let cut = Arc::new(Message::ToolResult(cut));
         let mut entries = Log::new();
         for (i, entry) in self.entries.iter().enumerate() {
-            let (message, version) =
-                if i == at { (&cut, version) } else { (&entry.message, entry.version) };
+            let (message, version) = if i == at { (&cut, version) } else { (&entry.message, entry.version) };
             push(&mut entries, message.clone(), version);
         }
         Ok(entries)

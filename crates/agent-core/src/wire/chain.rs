@@ -88,12 +88,7 @@ pub struct CacheBreak {
 impl CacheBreak {
     /// Prices a divergence. `prompt_tokens` is what the last request's prompt had, `lost_price` what
     /// a token costs more when it is not found in the cache.
-    pub fn new(
-        divergence: &Divergence,
-        previous: &Chain,
-        prompt_tokens: u64,
-        lost_price: Option<Money>,
-    ) -> Self {
+    pub fn new(divergence: &Divergence, previous: &Chain, prompt_tokens: u64, lost_price: Option<Money>) -> Self {
         let lost = previous.bytes.saturating_sub(divergence.kept_bytes);
         let share = u128::from(prompt_tokens) * u128::from(lost);
         let tokens = share.checked_div(u128::from(previous.bytes)).unwrap_or_default();
@@ -139,8 +134,7 @@ impl Chain {
 
     /// One hash over everything, in the vendor's cache order.
     pub fn head(&self) -> ChainHash {
-        let (first, second) =
-            if self.system_first { (self.system, self.tools) } else { (self.tools, self.system) };
+        let (first, second) = if self.system_first { (self.system, self.tools) } else { (self.tools, self.system) };
         let parts = [self.options, first, second, self.message_options, self.messages];
         parts.into_iter().fold(self.identity, ChainHash::then)
     }
@@ -189,8 +183,7 @@ impl Segments {
             let pairs = mine.iter().zip(theirs);
             pairs.take_while(|((_, a), (_, b))| a.own_hash() == b.own_hash()).count()
         });
-        let segment =
-            mine.get(same).map_or_else(|| mine.last().map_or(0, |(at, _)| at + 1), |(at, _)| *at);
+        let segment = mine.get(same).map_or_else(|| mine.last().map_or(0, |(at, _)| at + 1), |(at, _)| *at);
         let known = theirs.filter(|_| section.is_some());
         let byte = known.map(|theirs| {
             let start = self.start_of(segment);
@@ -225,8 +218,7 @@ impl Segments {
             let (mut low, mut high) = (0, old.len().min(self.messages().len()));
             while low < high {
                 let middle = low.midpoint(high);
-                let equal = old.get(middle).map(Piece::chain)
-                    == self.messages().get(middle).map(Piece::chain);
+                let equal = old.get(middle).map(Piece::chain) == self.messages().get(middle).map(Piece::chain);
                 (low, high) = if equal { (middle + 1, high) } else { (low, middle) };
             }
             low

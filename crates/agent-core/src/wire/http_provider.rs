@@ -12,8 +12,8 @@ use http::{HeaderValue, Request, header, request::Parts};
 
 use super::{Decoder, Encoded, Events, Segments, Wire};
 use crate::{
-    BoxFuture, CancelToken, Credential, CredentialSource, HttpClient, ModelCall, ModelEvent,
-    ModelStream, Prepared, Provider, Timer,
+    BoxFuture, CancelToken, Credential, CredentialSource, HttpClient, ModelCall, ModelEvent, ModelStream, Prepared,
+    Provider, Timer,
     error::{ProviderError, ProviderErrorKind},
     http::{Body, request_id},
     message::Origin,
@@ -49,9 +49,7 @@ impl<W: Wire> HttpProvider<W> {
 
 impl<W: Wire> fmt::Debug for HttpProvider<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpProvider")
-            .field("wire", &self.0.wire.origin(""))
-            .finish_non_exhaustive()
+        f.debug_struct("HttpProvider").field("wire", &self.0.wire.origin("")).finish_non_exhaustive()
     }
 }
 
@@ -62,8 +60,7 @@ impl<W: Wire> Provider for HttpProvider<W> {
 
     fn prepare(&self, call: ModelCall) -> BoxFuture<'_, Result<Prepared, ProviderError>> {
         Box::pin(async move {
-            let Encoded { parts, segments, overhead, max_output, losses } =
-                self.0.wire.encode(&call)?;
+            let Encoded { parts, segments, overhead, max_output, losses } = self.0.wire.encode(&call)?;
             let sender = Arc::new(Sender { provider: self.0.clone(), parts });
             let prepared = Prepared::new(segments, sender).overhead(overhead).losses(losses);
             Ok(match max_output {
@@ -114,19 +111,13 @@ impl<W: Wire> SendPrepared for Sender<W> {
 
 impl<W: Wire> Inner<W> {
     /// One exchange up to the head of a success; after a 401 one more with fresh credentials.
-    async fn exchange(
-        &self,
-        parts: &Parts,
-        segments: &Segments,
-    ) -> Result<http::Response<Body>, ProviderError> {
+    async fn exchange(&self, parts: &Parts, segments: &Segments) -> Result<http::Response<Body>, ProviderError> {
         let credential = self.credentials.credential().await?;
         match self.attempt(parts, segments, &credential).await {
-            Err(error) if error.status() == Some(401) => {
-                match self.credentials.refresh(&credential).await? {
-                    Some(fresh) => self.attempt(parts, segments, &fresh).await,
-                    None => Err(error),
-                }
-            }
+            Err(error) if error.status() == Some(401) => match self.credentials.refresh(&credential).await? {
+                Some(fresh) => self.attempt(parts, segments, &fresh).await,
+                None => Err(error),
+            },
             result => result,
         }
     }

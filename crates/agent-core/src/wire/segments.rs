@@ -254,9 +254,7 @@ impl Frames {
         let (part, bytes) = match (self.part, piece) {
             (Part::Done, _) => return None,
             (_, None) => (Part::Done, self.segments.tail.clone()),
-            (Part::Lead, Some((_, piece))) => {
-                (Part::Body, Bytes::from_static(piece.lead().as_bytes()))
-            }
+            (Part::Lead, Some((_, piece))) => (Part::Body, Bytes::from_static(piece.lead().as_bytes())),
             (Part::Body, Some((_, piece))) => (Part::Marker, piece.body().clone()),
             (Part::Marker, Some((slot, _))) => match self.segments.markers.get(self.marker) {
                 Some((place, marker)) if *place == slot => {
