@@ -5,3 +5,5 @@ mod sse;
 mod sse_cases;
 mod sse_fixtures;
 mod sse_reference;
+mod toy;
+mod toy_loop;
