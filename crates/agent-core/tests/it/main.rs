@@ -1,6 +1,8 @@
 //! The tests of agent-core's public API.
 #![expect(clippy::disallowed_methods, reason = "fixtures are files")]
 
+mod http_provider;
+mod segments;
 mod sse;
 mod sse_cases;
 mod sse_fixtures;

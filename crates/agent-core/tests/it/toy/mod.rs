@@ -13,5 +13,5 @@ pub(crate) use self::{
     server::{Seen, Server},
     state::State,
     tools::{Add, Runs, Write},
-    wire::{ToyWire, provider},
+    wire::{StandingClock, ToyWire, provider},
 };

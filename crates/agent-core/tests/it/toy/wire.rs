@@ -31,7 +31,7 @@ pub(crate) fn provider(server: &Server) -> HttpProvider<ToyWire> {
 }
 
 /// A clock that stands still; nothing here waits.
-struct StandingClock;
+pub(crate) struct StandingClock;
 
 impl Timer for StandingClock {
     fn now_ms(&self) -> u64 {
