@@ -1,3 +1,4 @@
+//! The vocabulary and the seams of Mainspring.
 #![doc = include_str!("../README.md")]
 //!
 //! # The way of a prompt
