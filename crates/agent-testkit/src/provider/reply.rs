@@ -94,7 +94,8 @@ impl Reply {
         Self::empty().then_call(name, arguments)
     }
 
-    /// An answer of these events as they are, without start, usage and stop of our own.
+    /// An answer of these events as they are, without start, usage and stop of our own. Settings
+    /// of blocks, chunks, usage and stop belong to the other constructors.
     pub fn events(events: impl IntoIterator<Item = ModelEvent>) -> Self {
         Self::with(Opening::Accept, Content::Raw(events.into_iter().map(Ok).collect()))
     }

@@ -1,8 +1,9 @@
 //! The scripted provider and the provider of a function.
 
 use agent_core::{
-    Billed, CallOptions, CancelToken, IdSource, Message, ModelCall, ModelEvent, Money, Price,
-    Provider, ProviderError, ProviderErrorKind, Rates, StopReason, TokenBound, ToolCall, Usage,
+    Billed, CallOptions, CancelToken, ContentBlock, IdSource, ImageBlock, MediaSource, Message,
+    ModelCall, ModelEvent, Money, Price, Provider, ProviderError, ProviderErrorKind, Rates,
+    StopReason, TokenBound, ToolCall, Usage, UserMessage,
 };
 use agent_testkit::{FnProvider, Gate, Reply, ScriptedProvider, assert_cache_stable};
 use futures_util::FutureExt;
@@ -285,6 +286,22 @@ async fn requests_are_segments_that_grow_and_have_a_price() -> Tested {
     let price = Price::new(Rates::new(dollar, dollar));
     let worst = price.worst_case(two.input_bound(), two.output_bound())?;
     assert_eq!(worst, dollar.times(bound + 50));
+    Ok(())
+}
+
+#[tokio::test]
+async fn media_have_a_bound_of_their_own() -> Tested {
+    let image = |source| ContentBlock::Image(ImageBlock::new(source));
+    let base64 = image(MediaSource::Base64("A".repeat(100_000)));
+    let url = image(MediaSource::Url("https://x.example/a.png".to_owned()));
+    for (block, known) in [(base64, true), (url, false)] {
+        let message = UserMessage::new(IdSource::seeded(1).message(0), vec![block]);
+        let call = ModelCall::new(CallOptions::new("toy-1"), view(vec![message.into()])?);
+        match prepare(&ScriptedProvider::new(["a"]), call).await?.input_bound() {
+            TokenBound::AtMost(tokens) => assert!(known && (2_000..3_000).contains(&tokens)),
+            _ => assert!(!known),
+        }
+    }
     Ok(())
 }
 

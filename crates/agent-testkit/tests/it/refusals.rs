@@ -88,6 +88,9 @@ fn results_and_calls() -> Tested {
     let mut other = IdSource::seeded(5);
     let following = calls(&mut other, &["add"]);
     check(&[hi.clone(), two.clone(), following.into()], open(1, 0))?;
+    // A message that stands there twice needs its results twice.
+    let again = [hi.clone(), two.clone(), r0.clone(), r1.clone(), two.clone(), r0.clone()];
+    check(&again, open(4, 1))?;
     // Twice.
     let twice = Some(Refusal::DuplicateResult { message: 3, call: a.to_string() });
     check(&[hi, two, r0.clone(), r0, r1], twice)
