@@ -245,6 +245,17 @@ async fn a_client_that_leaves_a_stall_is_noticed() -> Tested {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_in_mid_body_is_noticed() -> Tested {
+    // More than the buffers of both kernels hold, so that the server is still writing.
+    let server = WireServer::start([WireReply::new(200).body([vec![0; 64 << 20]])]).await?;
+    let mut client = sent(&server, GET).await?;
+    exactly(&mut client, "HTTP/1.1 200 OK").await?;
+    drop(client);
+    server.wait_for_closed(1).await;
+    Ok(())
+}
+
+#[tokio::test]
 async fn dropping_the_server_ends_everything() -> Tested {
     let gate = Gate::new();
     let server = WireServer::start([four().stall(Place::BeforeHead, &gate)]).await?;
