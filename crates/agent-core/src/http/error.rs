@@ -50,6 +50,14 @@ pub enum HttpError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The server sends the request elsewhere.
+    #[error("the server redirects to {to}, which is not followed: {reason}")]
+    Redirect {
+        /// Where to: a path, or the origin where it is another one. Never a query.
+        to: String,
+        /// Why it is not followed.
+        reason: &'static str,
+    },
     /// The request cannot be sent as it is.
     #[error("the request cannot be sent: {reason}")]
     InvalidRequest {
@@ -73,11 +81,12 @@ impl HttpError {
         }
     }
 
-    /// Whether the server can have seen the request.
+    /// Whether the vendor can have billed the request.
     pub fn billed(&self) -> Billed {
         match self {
             Self::Network { phase: HttpPhase::Connect, .. }
             | Self::Timeout { phase: HttpPhase::Connect, .. }
+            | Self::Redirect { .. }
             | Self::InvalidRequest { .. } => Billed::No,
             _ => Billed::Unknown,
         }
@@ -90,7 +99,7 @@ impl From<HttpError> for ProviderError {
             HttpError::Network { .. } | HttpError::Other { .. } => ProviderErrorKind::Network,
             HttpError::Timeout { .. } => ProviderErrorKind::Timeout,
             HttpError::BodyTooLarge { .. } => ProviderErrorKind::Protocol,
-            HttpError::InvalidRequest { .. } => ProviderErrorKind::InvalidRequest,
+            HttpError::Redirect { .. } | HttpError::InvalidRequest { .. } => ProviderErrorKind::InvalidRequest,
         };
         let billed = error.billed();
         Self::new(kind, error.to_string()).with_billed(billed).with_source(error)
