@@ -1,8 +1,6 @@
 //! Records pass through the format; cuts and crashes are where they are told to be.
 
-use agent_core::{
-    IdSource, Journal, JournalError, JournalRecord, RecordBody, RunEnding, UserMessage,
-};
+use agent_core::{IdSource, Journal, JournalError, JournalRecord, RecordBody, RunEnding, UserMessage};
 use agent_testkit::{Crash, Gate, MemoryJournal};
 use futures_util::FutureExt;
 
