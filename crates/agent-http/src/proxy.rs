@@ -29,12 +29,19 @@ impl Proxies {
     /// Nothing is read where `REQUEST_METHOD` is set: in a CGI program the client chooses the value
     /// of `HTTP_PROXY`. An address that is none is ignored.
     pub fn environment() -> Self {
+        let except = ["NO_PROXY", "no_proxy"].iter().find_map(|name| std::env::var(name).ok()).unwrap_or_default();
+        if excepts_all(&except) {
+            return Self::none();
+        }
         Self(Some(Arc::new(Matcher::from_env())))
     }
 
     /// This proxy for everything but the hosts of `except`, which is written as `NO_PROXY` is: names
     /// (with what is below them), addresses, networks like `10.0.0.0/8`, `*`, with commas between.
     pub fn all(proxy: &str, except: &str) -> Self {
+        if excepts_all(except) {
+            return Self::none();
+        }
         Self(Some(Arc::new(Matcher::builder().all(proxy.to_owned()).no(except.to_owned()).build())))
     }
 
@@ -46,6 +53,11 @@ impl Proxies {
         }
         Some(Proxy { uri: intercept.uri().clone(), authorization })
     }
+}
+
+/// The matcher takes `*` for all names, not for addresses.
+fn excepts_all(except: &str) -> bool {
+    except.split(',').any(|entry| entry.trim() == "*")
 }
 
 impl Default for Proxies {
