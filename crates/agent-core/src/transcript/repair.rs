@@ -71,7 +71,9 @@ pub(super) fn load(
     ids: &mut IdSource,
     now_ms: u64,
 ) -> (Transcript, Vec<Repair>) {
-    let mut loader = Loader { ids, now_ms, repairs: Vec::new(), transcript: Transcript::new() };
+    let taken = messages.iter().map(Message::id).collect();
+    let (repairs, transcript) = (Vec::new(), Transcript::new());
+    let mut loader = Loader { ids, now_ms, taken, repairs, transcript };
     let messages = loader.unique(messages);
     let messages = messages.into_iter().map(|m| loader.without_misplaced_calls(m)).collect();
     loader.pair(messages);
@@ -81,6 +83,7 @@ pub(super) fn load(
 struct Loader<'a> {
     ids: &'a mut IdSource,
     now_ms: u64,
+    taken: HashSet<MessageId>,
     repairs: Vec<Repair>,
     transcript: Transcript,
 }
@@ -101,7 +104,7 @@ impl Loader<'_> {
                         self.repairs.push(Repair::DroppedDuplicate { id });
                         continue;
                     }
-                    let to = self.ids.message(self.now_ms);
+                    let to = self.new_id();
                     set_id(&mut message, to);
                     self.repairs.push(Repair::RenamedMessage { from: id, to });
                 }
@@ -174,7 +177,7 @@ impl Loader<'_> {
                     None => {
                         self.repairs.push(Repair::AnsweredCall { call });
                         let name = names.get(&call).cloned().unwrap_or_default();
-                        let id = self.ids.message(self.now_ms);
+                        let id = self.new_id();
                         ToolResultMessage::error(id, call, name, NO_RESULT)
                     }
                 };
@@ -184,12 +187,21 @@ impl Loader<'_> {
     }
 
     fn open_if_needed(&mut self, message: &Message) {
-        let shown = self.transcript.messages().iter().any(|m| m.is_shown());
-        if !shown && matches!(message, Message::Assistant(_)) {
-            let id = self.ids.message(self.now_ms);
+        if !self.transcript.shown && matches!(message, Message::Assistant(_)) {
+            let id = self.new_id();
             let note = NoteMessage::new(id, "repair").content(vec![NO_BEGINNING.into()]);
             self.repairs.push(Repair::InsertedOpening { id });
             self.push(note.into());
+        }
+    }
+
+    /// An id that no message has, though the history may be made of the ids of the same seed.
+    fn new_id(&mut self) -> MessageId {
+        loop {
+            let id = self.ids.message(self.now_ms);
+            if self.taken.insert(id) {
+                return id;
+            }
         }
     }
 
