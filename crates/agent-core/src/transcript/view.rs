@@ -162,7 +162,8 @@ impl ContextView {
     ///
     /// # Errors
     /// [`ViewError::OpenTurn`] while calls wait for results, [`ViewError::OtherTranscript`] where
-    /// the view was made of another one.
+    /// the view was made of another one, [`ViewError::StartsWithAssistant`] where everything before
+    /// an answer is hidden. Nothing is changed then.
     pub fn catch_up(&mut self, transcript: &Transcript) -> Result<(), ViewError> {
         if transcript.open_turn().is_some() {
             return Err(ViewError::OpenTurn);
@@ -171,6 +172,10 @@ impl ContextView {
         let last_seen = self.seen.checked_sub(1).and_then(|at| messages.get(at)).map(|m| m.id());
         if self.seen > messages.len() || last_seen != self.last_seen {
             return Err(ViewError::OtherTranscript);
+        }
+        let next = messages.iter_from(self.seen).find(|m| m.is_shown()).map(|m| &**m);
+        if let (true, Some(Message::Assistant(m))) = (self.is_empty(), next) {
+            return Err(ViewError::StartsWithAssistant { id: m.id });
         }
         for message in messages.iter_from(self.seen) {
             if message.is_shown() {
@@ -249,7 +254,7 @@ impl ContextView {
             if at == from
                 && let Some(summary) = &summary
             {
-                push(&mut entries, summary.clone(), 0);
+                push(&mut entries, summary.clone(), version_of(summary.content()));
             }
             if !(from..=to).contains(&at) {
                 push(&mut entries, entry.message.clone(), entry.version);
@@ -286,8 +291,7 @@ impl ContextView {
         }
         let mut cut = result.clone();
         cut.content = content.to_vec();
-        // Zero stands for the original, so a hash that happens to be zero is moved aside.
-        let version = serde_json::to_vec(&cut.content).map_or(1, |bytes| xxh3_64(&bytes).max(1));
+        let version = version_of(content);
         let cut = Arc::new(Message::ToolResult(cut));
         let mut entries = Log::new();
         for (i, entry) in self.entries.iter().enumerate() {
@@ -308,6 +312,11 @@ impl PartialEq for ContextView {
 
 fn is_call(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::ToolCall(_))
+}
+
+/// Zero stands for the original, so a hash that happens to be zero is moved aside.
+fn version_of(content: &[ContentBlock]) -> u64 {
+    serde_json::to_vec(content).map_or(1, |bytes| xxh3_64(&bytes).max(1))
 }
 
 fn push(entries: &mut Log<ViewEntry>, message: Arc<Message>, version: u64) {
