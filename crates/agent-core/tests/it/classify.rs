@@ -89,7 +89,11 @@ fn bodies() {
     check(
         400,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 200001 tokens > 200000 maximum"}}"#,
-        (Kind::ContextOverflow, Some("invalid_request_error"), "prompt is too long: 200001 tokens > 200000 maximum"),
+        (
+            Kind::ContextOverflow,
+            Some("invalid_request_error"),
+            "prompt is too long: 200001 tokens > 200000 maximum",
+        ),
     );
     check(
         400,
@@ -110,7 +114,11 @@ fn bodies() {
     check(
         429,
         r#"{"error":{"message":"Request too large: too many tokens, maximum context length","code":"rate_limit_exceeded"}}"#,
-        (Kind::RateLimited, Some("rate_limit_exceeded"), "Request too large: too many tokens, maximum context length"),
+        (
+            Kind::RateLimited,
+            Some("rate_limit_exceeded"),
+            "Request too large: too many tokens, maximum context length",
+        ),
     );
     check(
         400,
@@ -280,7 +288,8 @@ fn bodies_are_kept_in_part() {
 
 #[test]
 fn hostile_bodies_are_survived() {
-    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+    let deep =
+        |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
     let bodies = [
         deep("[", "]"),
         deep("{\"error\":", "}"),
@@ -298,7 +307,10 @@ fn hostile_bodies_are_survived() {
 fn details() {
     let check = |body: &str, codes: &[&str], message: Option<&str>| {
         let detail = ErrorDetail::read(body.as_bytes());
-        assert_eq!((detail.codes, detail.message.as_deref()), (codes.iter().map(|c| (*c).to_owned()).collect(), message));
+        assert_eq!(
+            (detail.codes, detail.message.as_deref()),
+            (codes.iter().map(|c| (*c).to_owned()).collect(), message)
+        );
     };
     check("", &[], None);
     check(

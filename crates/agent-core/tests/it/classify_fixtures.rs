@@ -8,26 +8,22 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 /// What each recorded error means. A new recording without a row fails the test.
-const KINDS: [(&str, Kind); 13] = [
+const KINDS: [(&str, Kind); 15] = [
     ("anthropic/error-400.json", Kind::InvalidRequest),
     ("anthropic/error-401.json", Kind::Auth),
     ("anthropic/error-404.json", Kind::NotFound),
     ("anthropic/synthetic-error-429.json", Kind::RateLimited),
     ("anthropic/synthetic-error-529.json", Kind::Overloaded),
     ("anthropic/synthetic-error-prompt-too-long.json", Kind::ContextOverflow),
+    ("bedrock/error-stream-request.json", Kind::InvalidRequest),
     ("gemini/error-429.json", Kind::RateLimited),
     ("gemini/synthetic-error-503.json", Kind::Overloaded),
     ("openai-chat/error-400.json", Kind::InvalidRequest),
     ("openai-chat/error-401.json", Kind::Auth),
     ("openai-chat/llamacpp-context-overflow.json", Kind::ContextOverflow),
     ("openai-chat/synthetic-error-context-length.json", Kind::ContextOverflow),
-    ("openai-responses/error-400.json", Kind::InvalidRequest),
-];
-
-/// Recorded under a success status, or with a request beside it.
-const MORE: [(&str, Kind); 2] = [
     ("openai-chat/openrouter-error-429.json", Kind::RateLimited),
-    ("recorded-peers/llama-server-error-bad-json-schema.json", Kind::InvalidRequest),
+    ("openai-responses/error-400.json", Kind::InvalidRequest),
 ];
 
 #[test]
@@ -45,8 +41,7 @@ fn recorded_errors() {
         if !named || !file.ends_with(".json") {
             continue;
         }
-        let mut rows = KINDS.iter().chain(&MORE);
-        let row = rows.find(|(name, _)| *name == file);
+        let row = KINDS.iter().find(|(name, _)| *name == file);
         let (_, kind) = row.unwrap_or_else(|| panic!("no row for {file}"));
         let status = entry["http_status"].as_u64().and_then(|s| u16::try_from(s).ok()).unwrap();
         let body = fs::read(folder.join(file)).unwrap();
@@ -56,5 +51,5 @@ fn recorded_errors() {
         assert!(!error.message().is_empty(), "{file}");
         seen += 1;
     }
-    assert_eq!(seen, KINDS.len() + MORE.len());
+    assert_eq!(seen, KINDS.len());
 }

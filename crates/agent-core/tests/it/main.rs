@@ -5,6 +5,8 @@ mod arguments;
 mod assembler;
 mod budget;
 mod call_slots;
+mod classify;
+mod classify_fixtures;
 mod given;
 mod id;
 mod load;
