@@ -128,7 +128,9 @@ impl FromStr for CallId {
     fn from_str(text: &str) -> Result<Self, IdError> {
         let error = || IdError { length: text.len() };
         let (message, block) = text.split_once('_').ok_or_else(error)?;
-        Ok(Self::new(message.parse()?, block.parse().map_err(|_| error())?))
+        let id = Self::new(message.parse()?, block.parse().map_err(|_| error())?);
+        // `_+1` and `_01` would be other texts for the same call.
+        if id.to_string() == text { Ok(id) } else { Err(error()) }
     }
 }
 

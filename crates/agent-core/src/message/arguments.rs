@@ -70,7 +70,7 @@ impl Arguments {
         let fault = match serde_json::from_str::<&RawValue>(&text) {
             Ok(raw) if found == "object" => return Self(Repr::Object(RawJson::from_ref(raw))),
             Ok(_) => ArgumentFault::NotObject { found },
-            Err(e) if e.is_eof() => ArgumentFault::CutOff,
+            Err(e) if e.is_eof() || is_cut_in_number(&text) => ArgumentFault::CutOff,
             Err(_) => ArgumentFault::NotJson,
         };
         Self(Repr::Invalid { text, fault })
@@ -111,6 +111,12 @@ impl Arguments {
             }
         }
     }
+}
+
+/// serde_json calls `{"a":-`, `{"a":1.` and `{"a":1e` wrong, not cut off; with a digit more they are.
+fn is_cut_in_number(text: &str) -> bool {
+    let more = serde_json::from_str::<&RawValue>(&format!("{text}0")).map(drop);
+    more.is_err_and(|e| e.is_eof())
 }
 
 impl Default for Arguments {

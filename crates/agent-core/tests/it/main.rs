@@ -9,7 +9,19 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod arguments;
+mod assembler;
+mod budget;
+mod call_slots;
+mod classify;
+mod classify_fixtures;
+mod given;
 mod http_provider;
+mod id;
+mod load;
+mod log;
+mod money;
+mod partial;
 mod segments;
 mod sse;
 mod sse_cases;
@@ -17,3 +29,6 @@ mod sse_fixtures;
 mod sse_reference;
 mod toy;
 mod toy_loop;
+mod transcript;
+mod usage;
+mod view;
