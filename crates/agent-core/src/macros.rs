@@ -25,3 +25,18 @@ macro_rules! getters {
     };
 }
 pub(crate) use getters;
+
+/// An enum whose variants are shown as words: `Variant = "word",`.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $type:ident { $( $(#[$about:meta])* $variant:ident = $word:literal, )* }) => {
+        $(#[$meta])*
+        pub enum $type { $( $(#[$about])* $variant, )* }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $( Self::$variant => $word, )* })
+            }
+        }
+    };
+}
+pub(crate) use words;
