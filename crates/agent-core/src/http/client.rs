@@ -1,48 +1,22 @@
 //! A boxed, cloneable tower service over HTTP requests.
 
-use std::{
-    fmt,
-    future::poll_fn,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
+use std::{fmt, future::poll_fn, sync::Arc};
 
 use http::{Request, Response};
 use tower_service::Service;
 
-use super::{Body, HttpError};
-use crate::{BoxFuture, error::BoxError};
+use crate::{Body, BoxError, BoxFuture, HttpError};
+
+type Exchange = BoxFuture<'static, Result<Response<Body>, HttpError>>;
 
 /// Sends requests through whatever tower stack it was made of: `agent-http`'s, the application's, a
 /// test double.
 ///
 /// Its future resolves when the response head is there. Dropping the future, or the response body,
 /// stops the exchange.
-pub struct HttpClient(Box<dyn Erased>);
-
-trait Erased: Send + Sync {
-    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>>;
-    fn clone_box(&self) -> Box<dyn Erased>;
-}
-
-impl<S> Erased for S
-where
-    S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send,
-{
-    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
-        // Readiness belongs to the clone that is called (tower-service, "Backpressure").
-        let mut service = self.clone();
-        Box::pin(async move {
-            poll_fn(|cx| service.poll_ready(cx)).await.map_err(HttpError::from_service)?;
-            service.call(request).await.map_err(HttpError::from_service)
-        })
-    }
-
-    fn clone_box(&self) -> Box<dyn Erased> {
-        Box::new(self.clone())
-    }
-}
+#[derive(Clone)]
+pub struct HttpClient(Arc<dyn Fn(Request<Body>) -> Exchange + Send + Sync>);
 
 impl HttpClient {
     /// Boxes a stack.
@@ -52,7 +26,14 @@ impl HttpClient {
         S::Error: Into<BoxError>,
         S::Future: Send,
     {
-        Self(Box::new(service))
+        Self(Arc::new(move |request| {
+            // Readiness belongs to the clone that is called (tower-service, "Backpressure").
+            let mut service = service.clone();
+            Box::pin(async move {
+                poll_fn(|cx| service.poll_ready(cx)).await.map_err(HttpError::from_service)?;
+                service.call(request).await.map_err(HttpError::from_service)
+            })
+        }))
     }
 
     /// Sends a request.
@@ -60,7 +41,7 @@ impl HttpClient {
     /// # Errors
     /// [`HttpError`] where there is no response; a response with an error status is none.
     pub fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
-        self.0.send(request)
+        (self.0)(request)
     }
 }
 
@@ -76,12 +57,6 @@ impl Service<Request<Body>> for HttpClient {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         self.send(request)
-    }
-}
-
-impl Clone for HttpClient {
-    fn clone(&self) -> Self {
-        Self(self.0.clone_box())
     }
 }
 
