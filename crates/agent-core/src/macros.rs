@@ -1,4 +1,4 @@
-//! The two shapes of small function that core has most of, in one line each.
+//! The small functions that core has most of, and enums shown as words, in one line each.
 
 /// Consuming setters: `name(argument: Type) => field = value;`.
 macro_rules! setters {

@@ -30,7 +30,6 @@ struct Node {
     spending: Mutex<Spending>,
 }
 
-#[derive(Default)]
 struct Spending {
     spent: Money,
     reserved: Money,
@@ -78,8 +77,7 @@ impl Budget {
     }
 
     fn node(parent: Option<Self>, limit: Money, spent: Money) -> Self {
-        let spending = Mutex::new(Spending { spent, reserved: Money::ZERO });
-        Self(Arc::new(Node { parent, limit, spending }))
+        Self(Arc::new(Node { parent, limit, spending: Mutex::new(Spending { spent, reserved: Money::ZERO }) }))
     }
 
     /// Sets an amount aside here and in every ancestor, or nowhere.

@@ -17,11 +17,7 @@ pub struct Body(UnsyncBoxBody<Bytes, HttpError>);
 
 impl Body {
     /// Wraps any body.
-    pub fn new<B>(body: B) -> Self
-    where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
+    pub fn new<B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static>(body: B) -> Self {
         let broken = |source| HttpError::Network { phase: HttpPhase::Body, source };
         let typed = move |error: B::Error| HttpError::unwrap_or(error.into(), broken);
         Self(body.map_err(typed).boxed_unsync())

@@ -8,6 +8,7 @@ use tower_service::Service;
 
 use crate::{Body, BoxError, BoxFuture, HttpError};
 
+/// What sending resolves to.
 type Exchange = BoxFuture<'static, Result<Response<Body>, HttpError>>;
 
 /// Sends requests through whatever tower stack it was made of: `agent-http`'s, the application's, a
@@ -22,9 +23,8 @@ impl HttpClient {
     /// Boxes a stack.
     pub fn new<S>(service: S) -> Self
     where
-        S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
-        S::Error: Into<BoxError>,
-        S::Future: Send,
+        S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>, Future: Send>,
+        S: Clone + Send + Sync + 'static,
     {
         Self(Arc::new(move |request| {
             // Readiness belongs to the clone that is called (tower-service, "Backpressure").
@@ -40,7 +40,7 @@ impl HttpClient {
     ///
     /// # Errors
     /// [`HttpError`] where there is no response; a response with an error status is none.
-    pub fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
+    pub fn send(&self, request: Request<Body>) -> Exchange {
         (self.0)(request)
     }
 }
@@ -48,7 +48,7 @@ impl HttpClient {
 impl Service<Request<Body>> for HttpClient {
     type Response = Response<Body>;
     type Error = HttpError;
-    type Future = BoxFuture<'static, Result<Response<Body>, HttpError>>;
+    type Future = Exchange;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), HttpError>> {
         // The inner stack is made ready within the call, on the clone that is called.
