@@ -1,4 +1,13 @@
 //! The vocabulary and the seams of Mainspring.
+#![doc = include_str!("../README.md")]
+//!
+//! # The way of a prompt
+//!
+//! A [`Transcript`] is shown to a model as a [`ContextView`], in a [`ModelCall`]. A [`Provider`] prepares it: a
+//! [`Wire`] encodes it into [`Segments`], whose [`Chain`] a cache guard compares with the last one's, and whose bound
+//! a [`Budget`] reserves. What is about to happen goes to the [`Journal`]; then [`Prepared::send`] sends. A
+//! [`Decoder`] turns bytes into [`ModelEvent`]s, an [`Assembler`] makes a message of them, and the journal has it
+//! before anybody acts on it. [`Tool`]s run as their [`Effects`] allow, and their results close the turn.
 
 mod auth;
 mod budget;

@@ -154,6 +154,15 @@ impl Message {
         !matches!(self, Self::Note(note) if note.content.is_empty())
     }
 
+    pub(crate) fn set_id(&mut self, id: MessageId) {
+        match self {
+            Self::User(m) => m.id = id,
+            Self::Assistant(m) => m.id = id,
+            Self::ToolResult(m) => m.id = id,
+            Self::Note(m) => m.id = id,
+        }
+    }
+
     fn from_raw(raw: &RawValue) -> Result<Self, JsonError> {
         let mut fields = Fields::parse("message", raw)?;
         let role: String = fields.required("role")?;
@@ -280,4 +289,8 @@ impl<'de> Deserialize<'de> for Message {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         Self::from_raw(&raw).map_err(de::Error::custom)
     }
+}
+
+pub(crate) fn is_call(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::ToolCall(_))
 }
