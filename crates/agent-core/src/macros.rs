@@ -1,4 +1,4 @@
-//! The two shapes of small function that core has most of, in one line each.
+//! The small functions that core has most of, and enums shown as words, in one line each.
 
 /// Consuming setters: `name(argument: Type) => field = value;`.
 macro_rules! setters {
@@ -25,3 +25,18 @@ macro_rules! getters {
     };
 }
 pub(crate) use getters;
+
+/// An enum whose variants are shown as words: `Variant = "word",`.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $type:ident { $( $(#[$about:meta])* $variant:ident = $word:literal, )* }) => {
+        $(#[$meta])*
+        pub enum $type { $( $(#[$about])* $variant, )* }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self { $( Self::$variant => $word, )* })
+            }
+        }
+    };
+}
+pub(crate) use words;
