@@ -1,29 +1,50 @@
 //! The records that the loop writes and reads.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::value::RawValue;
 
 use crate::{
-    AttemptId, CallId, Effects, Message, MessageId, Money, RunId, ToolOutput, Usage, ViewEdit,
-    error::Billed,
-    json::{Fields, JsonError, RawJson},
-    wire::{Chain, ChainHash},
+    AttemptId, Billed, CallId, Chain, ChainHash, Effects, Message, MessageId, Money, RawJson, RunId, ToolOutput, Usage,
+    ViewEdit, json::Fields, macros::setters,
 };
 
 /// One record, with the run that wrote it.
-#[derive(Debug, Clone, PartialEq)]
+///
+/// In files `{"run": …, "parent": …, "body": {"<kind>": …}}`, without what is `None`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JournalRecord {
     /// The run; `None` for what belongs to the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
     /// The call of the parent run that this run answers; `None` at the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<CallId>,
     /// What happened.
     pub body: RecordBody,
 }
 
+impl JournalRecord {
+    /// A record of a run at the root.
+    pub fn new(run: RunId, body: RecordBody) -> Self {
+        Self { run: Some(run), parent: None, body }
+    }
+
+    /// A record of the conversation.
+    pub fn conversation(body: RecordBody) -> Self {
+        Self { run: None, parent: None, body }
+    }
+}
+
+setters!(JournalRecord {
+    /// Says which call of the parent run this run answers.
+    parent(call: CallId) => parent = Some(call);
+});
+
 /// What happened. Every decision that has to survive is a field of a record.
-#[derive(Debug, Clone, PartialEq)]
+// The derived functions handle the kinds of this version; the impls below add the opaque ones.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum RecordBody {
     /// A conversation began.
@@ -81,12 +102,59 @@ pub enum RecordBody {
     /// A run ended.
     RunEnded(RunEnding),
     /// A kind that core does not know: a store's own, or a newer version's.
+    #[serde(skip)]
     Opaque {
         /// The kind.
         kind: String,
         /// Its JSON.
         data: RawJson,
     },
+}
+
+/// The kinds that this version knows, by their names in files.
+macro_rules! kinds {
+    ($($kind:ident = $name:literal),*) => {
+        const KINDS: &[&str] = &[$($name),*];
+
+        impl RecordBody {
+            /// The kind as files name it.
+            pub fn kind(&self) -> &str {
+                match self {
+                    $( Self::$kind { .. } => $name, )*
+                    Self::Opaque { kind, .. } => kind,
+                }
+            }
+        }
+    };
+}
+kinds! {
+    ConversationStarted = "conversationStarted", RunStarted = "runStarted", MessageAppended = "messageAppended",
+    CallStarted = "callStarted", CallSettled = "callSettled", ToolIntents = "toolIntents", ToolSettled = "toolSettled",
+    ApprovalAsked = "approvalAsked", ApprovalGiven = "approvalGiven", ApprovalExpired = "approvalExpired",
+    QueuePut = "queuePut", QueueTaken = "queueTaken", ViewEdited = "viewEdited", RunEnded = "runEnded"
+}
+
+impl Serialize for RecordBody {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::RunStarted => serializer.collect_map([(self.kind(), ())]),
+            Self::Opaque { kind, data } => serializer.collect_map([(kind, data)]),
+            known => Self::serialize(known, serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordBody {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let fields = Fields::parse("journal record", &raw).map_err(D::Error::custom)?;
+        match fields.into_pairs().as_slice() {
+            [(kind, data)] if !KINDS.contains(&kind.as_ref()) => {
+                Ok(Self::Opaque { kind: kind.to_string(), data: RawJson::from_ref(data) })
+            }
+            _ => Self::deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(D::Error::custom),
+        }
+    }
 }
 
 /// What is known before a model call is sent.
@@ -101,16 +169,16 @@ pub struct CallStart {
     /// The id that the answer will have.
     pub message: MessageId,
     /// A hash of the request, where it can be looked into.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hash: Option<ChainHash>,
     /// Its chain, for the cache guard after a restart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub chain: Option<Chain>,
     /// When it has to be over, in milliseconds since the Unix epoch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
     /// What was reserved for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved: Option<Money>,
 }
 
@@ -129,19 +197,18 @@ pub struct CallEnd {
     /// The attempt.
     pub attempt: AttemptId,
     /// The message that enters the history; `None` for an attempt whose text is not kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// What it used.
-    #[serde(default)]
     pub usage: Usage,
     /// What it counts for in the budget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
     /// What went wrong.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether a failed attempt can have been billed.
-    #[serde(default = "billed_unknown", with = "billed")]
+    #[serde(with = "BilledWord")]
     pub billed: Billed,
 }
 
@@ -152,24 +219,13 @@ impl CallEnd {
     }
 }
 
-fn billed_unknown() -> Billed {
-    Billed::Unknown
-}
-
-mod billed {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::error::Billed;
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-    pub(super) fn serialize<S: Serializer>(billed: &Billed, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(if *billed == Billed::No { "no" } else { "unknown" })
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Billed, D::Error> {
-        let word = String::deserialize(d)?;
-        Ok(if word == "no" { Billed::No } else { Billed::Unknown })
-    }
+/// How [`Billed`] is written. A word of a newer version leaves it open, as [`Billed::Unknown`] does.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Billed", rename_all = "camelCase")]
+enum BilledWord {
+    No,
+    #[serde(other)]
+    Unknown,
 }
 
 /// A tool call with everything that was decided about it.
@@ -186,7 +242,7 @@ pub struct CallIntent {
     /// What it may do.
     pub effects: Effects,
     /// Why somebody is asked, or a hook's word.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -211,7 +267,7 @@ pub struct ToolIntent {
     /// The version of the tool.
     pub tool_version: String,
     /// The run that the tool is, where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub child: Option<RunId>,
 }
 
@@ -269,129 +325,4 @@ pub enum RunEnding {
     Cancelled,
     /// It failed.
     Failed(String),
-}
-
-impl JournalRecord {
-    /// A record of a run at the root.
-    pub fn new(run: RunId, body: RecordBody) -> Self {
-        Self { run: Some(run), parent: None, body }
-    }
-
-    /// A record of the conversation.
-    pub fn conversation(body: RecordBody) -> Self {
-        Self { run: None, parent: None, body }
-    }
-
-    /// Says which call of the parent run this run answers.
-    #[must_use]
-    pub fn parent(mut self, call: CallId) -> Self {
-        self.parent = Some(call);
-        self
-    }
-
-    fn from_raw(raw: &RawValue) -> Result<Self, JsonError> {
-        let mut fields = Fields::parse("journal record", raw)?;
-        let (run, parent) = (fields.optional("run")?, fields.optional("parent")?);
-        let kind: String = fields.required("kind")?;
-        let data: RawJson = fields.required("data")?;
-        let body = RecordBody::read(kind, data)?;
-        Ok(Self { run, parent, body })
-    }
-}
-
-/// Kinds whose data is one value of a type: variant, name.
-macro_rules! kinds {
-    ($($variant:ident = $name:literal),* $(,)?) => {
-        impl RecordBody {
-            fn read(kind: String, data: RawJson) -> Result<Self, JsonError> {
-                match kind.as_str() {
-                    $( $name => Ok(Self::$variant(data.read()?)), )*
-                    "conversationStarted" => Ok(Self::ConversationStarted { version: data.read()? }),
-                    "runStarted" => Ok(Self::RunStarted),
-                    "toolSettled" => {
-                        let (call, message, output) = data.read()?;
-                        Ok(Self::ToolSettled { call, message, output })
-                    }
-                    "approvalGiven" => {
-                        let (call, answer) = data.read()?;
-                        Ok(Self::ApprovalGiven { call, answer })
-                    }
-                    "approvalExpired" => Ok(Self::ApprovalExpired { call: data.read()? }),
-                    "queuePut" => {
-                        let (queue, message) = data.read()?;
-                        Ok(Self::QueuePut { queue, message })
-                    }
-                    "queueTaken" => Ok(Self::QueueTaken { message: data.read()? }),
-                    _ => Ok(Self::Opaque { kind, data }),
-                }
-            }
-
-            fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                map.serialize_entry("kind", self.kind())?;
-                match self {
-                    $( Self::$variant(data) => map.serialize_entry("data", data), )*
-                    Self::ConversationStarted { version } => map.serialize_entry("data", version),
-                    Self::RunStarted => map.serialize_entry("data", &()),
-                    Self::ToolSettled { call, message, output } => {
-                        map.serialize_entry("data", &(call, message, output))
-                    }
-                    Self::ApprovalGiven { call, answer } => {
-                        map.serialize_entry("data", &(call, answer))
-                    }
-                    Self::ApprovalExpired { call } => map.serialize_entry("data", call),
-                    Self::QueuePut { queue, message } => {
-                        map.serialize_entry("data", &(queue, message))
-                    }
-                    Self::QueueTaken { message } => map.serialize_entry("data", message),
-                    Self::Opaque { data, .. } => map.serialize_entry("data", data),
-                }
-            }
-
-            /// The kind as files name it.
-            pub fn kind(&self) -> &str {
-                match self {
-                    $( Self::$variant(_) => $name, )*
-                    Self::ConversationStarted { .. } => "conversationStarted",
-                    Self::RunStarted => "runStarted",
-                    Self::ToolSettled { .. } => "toolSettled",
-                    Self::ApprovalGiven { .. } => "approvalGiven",
-                    Self::ApprovalExpired { .. } => "approvalExpired",
-                    Self::QueuePut { .. } => "queuePut",
-                    Self::QueueTaken { .. } => "queueTaken",
-                    Self::Opaque { kind, .. } => kind,
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    MessageAppended = "messageAppended",
-    CallStarted = "callStarted",
-    CallSettled = "callSettled",
-    ToolIntents = "toolIntents",
-    ApprovalAsked = "approvalAsked",
-    ViewEdited = "viewEdited",
-    RunEnded = "runEnded",
-}
-
-impl Serialize for JournalRecord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(run) = &self.run {
-            map.serialize_entry("run", run)?;
-        }
-        if let Some(parent) = &self.parent {
-            map.serialize_entry("parent", parent)?;
-        }
-        self.body.write(&mut map)?;
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for JournalRecord {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_raw(&raw).map_err(de::Error::custom)
-    }
 }
