@@ -1,14 +1,19 @@
 //! The blocks that a message is made of.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
-use super::{Arguments, Origin};
-use crate::json::{Extra, Fields, JsonError, RawJson, persisted};
+use crate::{
+    Arguments, JsonError, Origin, RawJson,
+    json::{Fields, persisted, tagged},
+    macros::setters,
+};
 
 persisted! {
     /// Text.
     pub struct TextBlock as "text block" {
+        /// A block of text.
+        new(text: impl Into<String>);
         /// The text.
         required text: String = "text",
         /// What the provider attached and wants back, for example a thought signature.
@@ -19,6 +24,8 @@ persisted! {
 persisted! {
     /// An image.
     pub struct ImageBlock as "image block" {
+        /// An image.
+        new(source: MediaSource);
         /// Where its bytes are.
         required source: MediaSource = "source",
         /// Its media type, for example `image/png`; not always known for an address.
@@ -29,6 +36,8 @@ persisted! {
 persisted! {
     /// A document, for example a PDF.
     pub struct DocumentBlock as "document block" {
+        /// A document.
+        new(source: MediaSource);
         /// Where its bytes are.
         required source: MediaSource = "source",
         /// Its media type, for example `application/pdf`.
@@ -41,8 +50,10 @@ persisted! {
 persisted! {
     /// A model's reasoning.
     pub struct ThinkingBlock as "thinking block" {
+        /// Reasoning that anyone may read and nobody has signed.
+        new(text: impl Into<String>);
         /// The readable part, empty where the provider hides it.
-        optional text: String = "text",
+        initial text: String = "text",
         /// The provider's signature over the text, to be sent back unchanged.
         optional signature: Option<String> = "signature",
         /// Reasoning that only the provider can read, to be sent back unchanged.
@@ -55,6 +66,8 @@ persisted! {
 persisted! {
     /// A model's request to run a tool.
     pub struct ToolCall as "tool call" {
+        /// A call of the tool `name`.
+        new(name: impl Into<String>, arguments: Arguments);
         /// The tool.
         required name: String = "name",
         /// What to call it with.
@@ -102,24 +115,33 @@ impl OpaqueBlock {
     pub fn data(&self) -> &RawJson {
         &self.data
     }
+
+    fn read(mut fields: Fields<'_>) -> Result<Self, JsonError> {
+        Ok(Self { origin: Some(fields.required("origin")?), data: fields.required("data")? })
+    }
+
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("origin", &self.origin)?;
+        map.serialize_entry("data", &self.data)
+    }
 }
 
-/// One block of a message.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ContentBlock {
-    /// Text.
-    Text(TextBlock),
-    /// An image.
-    Image(ImageBlock),
-    /// A document.
-    Document(DocumentBlock),
-    /// A model's reasoning.
-    Thinking(ThinkingBlock),
-    /// A model's request to run a tool.
-    ToolCall(ToolCall),
-    /// Anything else, kept byte for byte.
-    Opaque(OpaqueBlock),
+tagged! {
+    /// One block of a message.
+    pub enum ContentBlock as "content block" by "type" {
+        /// Text.
+        Text(TextBlock) = "text",
+        /// An image.
+        Image(ImageBlock) = "image",
+        /// A document.
+        Document(DocumentBlock) = "document",
+        /// A model's reasoning.
+        Thinking(ThinkingBlock) = "thinking",
+        /// A model's request to run a tool.
+        ToolCall(ToolCall) = "toolCall",
+        /// Anything else, kept byte for byte.
+        Opaque(OpaqueBlock) = "opaque",
+    }
 }
 
 impl ContentBlock {
@@ -136,106 +158,36 @@ impl ContentBlock {
         }
     }
 
-    fn from_raw(raw: &RawValue) -> Result<Self, JsonError> {
-        let mut fields = Fields::parse("content block", raw)?;
-        let kind: String = fields.required("type")?;
-        Ok(match kind.as_str() {
-            "text" => Self::Text(TextBlock::read(fields)?),
-            "image" => Self::Image(ImageBlock::read(fields)?),
-            "document" => Self::Document(DocumentBlock::read(fields)?),
-            "thinking" => Self::Thinking(ThinkingBlock::read(fields)?),
-            "toolCall" => Self::ToolCall(ToolCall::read(fields)?),
-            "opaque" => {
-                Self::Opaque(OpaqueBlock { origin: Some(fields.required("origin")?), data: fields.required("data")? })
-            }
-            _ => Self::Opaque(OpaqueBlock { origin: None, data: RawJson::from_ref(raw) }),
-        })
+    fn unknown(_: String, raw: &RawValue) -> Result<Self, JsonError> {
+        Ok(Self::Opaque(OpaqueBlock { origin: None, data: RawJson::from_ref(raw) }))
     }
 }
 
-impl TextBlock {
-    /// A block of text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), metadata: None, extra: Extra::default() }
-    }
-}
-
-impl ImageBlock {
-    /// An image.
-    pub fn new(source: MediaSource) -> Self {
-        Self { source, media_type: None, extra: Extra::default() }
-    }
-
+setters!(ImageBlock {
     /// Says what type of image it is.
-    #[must_use]
-    pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
-        self.media_type = Some(media_type.into());
-        self
-    }
-}
+    media_type(media_type: impl Into<String>) => media_type = Some(media_type.into());
+});
 
-impl DocumentBlock {
-    /// A document.
-    pub fn new(source: MediaSource) -> Self {
-        Self { source, media_type: None, name: None, extra: Extra::default() }
-    }
-
+setters!(DocumentBlock {
     /// Says what type of document it is.
-    #[must_use]
-    pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
-        self.media_type = Some(media_type.into());
-        self
-    }
-
+    media_type(media_type: impl Into<String>) => media_type = Some(media_type.into());
     /// Names it.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-}
+    name(name: impl Into<String>) => name = Some(name.into());
+});
 
-impl ThinkingBlock {
-    /// Reasoning that anyone may read and nobody has signed.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), signature: None, encrypted: None, origin: None, extra: Extra::default() }
-    }
-
+setters!(ThinkingBlock {
     /// Adds the provider's signature.
-    #[must_use]
-    pub fn signature(mut self, signature: impl Into<String>) -> Self {
-        self.signature = Some(signature.into());
-        self
-    }
-
+    signature(signature: impl Into<String>) => signature = Some(signature.into());
     /// Adds what only the provider can read.
-    #[must_use]
-    pub fn encrypted(mut self, encrypted: impl Into<String>) -> Self {
-        self.encrypted = Some(encrypted.into());
-        self
-    }
-
+    encrypted(encrypted: impl Into<String>) => encrypted = Some(encrypted.into());
     /// Says who made it.
-    #[must_use]
-    pub fn origin(mut self, origin: Origin) -> Self {
-        self.origin = Some(origin);
-        self
-    }
-}
+    origin(origin: Origin) => origin = Some(origin);
+});
 
-impl ToolCall {
-    /// A call of the tool `name`.
-    pub fn new(name: impl Into<String>, arguments: Arguments) -> Self {
-        Self { name: name.into(), arguments, vendor_id: None, metadata: None, extra: Extra::default() }
-    }
-
+setters!(ToolCall {
     /// Adds the vendor's id.
-    #[must_use]
-    pub fn vendor_id(mut self, id: impl Into<String>) -> Self {
-        self.vendor_id = Some(id.into());
-        self
-    }
-}
+    vendor_id(id: impl Into<String>) => vendor_id = Some(id.into());
+});
 
 impl From<&str> for ContentBlock {
     fn from(text: &str) -> Self {
@@ -251,37 +203,9 @@ impl From<String> for ContentBlock {
 
 impl Serialize for ContentBlock {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Self::Opaque(OpaqueBlock { origin: None, data }) = self {
-            return data.serialize(serializer);
-        }
-        let mut map = serializer.serialize_map(None)?;
-        let kind = match self {
-            Self::Text(_) => "text",
-            Self::Image(_) => "image",
-            Self::Document(_) => "document",
-            Self::Thinking(_) => "thinking",
-            Self::ToolCall(_) => "toolCall",
-            Self::Opaque(_) => "opaque",
-        };
-        map.serialize_entry("type", kind)?;
         match self {
-            Self::Text(block) => block.write(&mut map)?,
-            Self::Image(block) => block.write(&mut map)?,
-            Self::Document(block) => block.write(&mut map)?,
-            Self::Thinking(block) => block.write(&mut map)?,
-            Self::ToolCall(block) => block.write(&mut map)?,
-            Self::Opaque(OpaqueBlock { origin, data }) => {
-                map.serialize_entry("origin", origin)?;
-                map.serialize_entry("data", data)?;
-            }
+            Self::Opaque(OpaqueBlock { origin: None, data }) => data.serialize(serializer),
+            block => block.write(serializer),
         }
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for ContentBlock {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_raw(&raw).map_err(de::Error::custom)
     }
 }

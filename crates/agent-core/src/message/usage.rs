@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::json::is_default;
+
 /// Tokens of one model call or of many; every token is in exactly one bucket.
 ///
 /// Vendors overlap their counts in different ways (OpenAI's input holds the cached tokens,
@@ -11,29 +13,24 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct Usage {
     /// Prompt tokens that were neither read from nor written to a cache.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub input: u64,
     /// Generated tokens without the reasoning.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub output: u64,
     /// Generated reasoning tokens, where the vendor tells them apart.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub reasoning: u64,
     /// Prompt tokens read from the vendor's cache.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cache_read: u64,
     /// Prompt tokens written to a cache that lives for about five minutes, or for a time that the
     /// vendor does not tell.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cache_write_5m: u64,
     /// Prompt tokens written to a cache that lives for an hour.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub cache_write_1h: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 impl Usage {
