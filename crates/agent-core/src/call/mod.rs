@@ -9,10 +9,7 @@ pub use self::{
     options::{CacheLifetime, CallOptions, Effort, OutputSchema, Reasoning, ToolChoice},
     tool_spec::{ToolSet, ToolSpec, ToolSpecError},
 };
-use crate::{
-    transcript::ContextView,
-    wire::{Chain, PieceCache},
-};
+use crate::{Chain, ContextView, PieceCache, macros::setters};
 
 /// One model call: everything that a provider needs to make a request. Owned and cheap to clone.
 ///
@@ -41,41 +38,18 @@ pub struct ModelCall {
 impl ModelCall {
     /// A call without tools, for a conversation that has not called before.
     pub fn new(options: impl Into<Arc<CallOptions>>, view: ContextView) -> Self {
-        Self {
-            options: options.into(),
-            view,
-            tools: ToolSet::default(),
-            note: None,
-            cache: PieceCache::new(),
-            previous: None,
-        }
-    }
-
-    /// Sets the tools on offer.
-    #[must_use]
-    pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Sets text that only this call shows.
-    #[must_use]
-    pub fn note(mut self, note: impl Into<Arc<str>>) -> Self {
-        self.note = Some(note.into());
-        self
-    }
-
-    /// Continues from the blocks of earlier calls.
-    #[must_use]
-    pub fn cache(mut self, cache: PieceCache) -> Self {
-        self.cache = cache;
-        self
-    }
-
-    /// Names the last call that was sent.
-    #[must_use]
-    pub fn previous(mut self, previous: Chain) -> Self {
-        self.previous = Some(previous);
-        self
+        let (tools, cache) = (ToolSet::default(), PieceCache::new());
+        Self { options: options.into(), view, tools, note: None, cache, previous: None }
     }
 }
+
+setters!(ModelCall {
+    /// Sets the tools on offer.
+    tools(tools: ToolSet) => tools = tools;
+    /// Sets text that only this call shows.
+    note(note: impl Into<Arc<str>>) => note = Some(note.into());
+    /// Continues from the blocks of earlier calls.
+    cache(cache: PieceCache) => cache = cache;
+    /// Names the last call that was sent.
+    previous(previous: Chain) => previous = Some(previous);
+});

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::RawJson;
+use crate::{RawJson, macros::setters};
 
 /// Model, system prompt, limits and the like; shared by all calls of a run.
 ///
@@ -134,46 +134,19 @@ impl CallOptions {
         self.system.push(part.into());
         self
     }
-
-    /// Limits the generated tokens.
-    #[must_use]
-    pub fn max_output(mut self, tokens: u64) -> Self {
-        self.max_output = Some(tokens);
-        self
-    }
-
-    /// Sets the randomness.
-    #[must_use]
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
-        self
-    }
-
-    /// Says whether and which tools are called.
-    #[must_use]
-    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
-        self.tool_choice = choice;
-        self
-    }
-
-    /// Says how much the model thinks.
-    #[must_use]
-    pub fn reasoning(mut self, reasoning: Reasoning) -> Self {
-        self.reasoning = reasoning;
-        self
-    }
-
-    /// Sets the shape of the answer.
-    #[must_use]
-    pub fn output_schema(mut self, schema: OutputSchema) -> Self {
-        self.output_schema = Some(schema);
-        self
-    }
-
-    /// Says how long the prompt is cached.
-    #[must_use]
-    pub fn cache(mut self, lifetime: CacheLifetime) -> Self {
-        self.cache = lifetime;
-        self
-    }
 }
+
+setters!(CallOptions {
+    /// Limits the generated tokens.
+    max_output(tokens: u64) => max_output = Some(tokens);
+    /// Sets the randomness.
+    temperature(temperature: f64) => temperature = Some(temperature);
+    /// Says whether and which tools are called.
+    tool_choice(choice: ToolChoice) => tool_choice = choice;
+    /// Says how much the model thinks.
+    reasoning(reasoning: Reasoning) => reasoning = reasoning;
+    /// Sets the shape of the answer.
+    output_schema(schema: OutputSchema) => output_schema = Some(schema);
+    /// Says how long the prompt is cached.
+    cache(lifetime: CacheLifetime) => cache = lifetime;
+});

@@ -69,13 +69,8 @@ impl ToolContext {
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("run", &self.run)
-            .field("call", &self.call)
-            .field("deadline_ms", &self.deadline_ms)
-            .field("budget", &self.budget)
-            .field("depth", &self.depth)
-            .finish_non_exhaustive()
+        let (run, call, depth) = (self.run, self.call, self.depth);
+        write!(f, "ToolContext({run}, {call}, depth {depth})")
     }
 }
 

@@ -11,7 +11,7 @@ pub use self::{
     effects::{Access, Approval, Effects, Replay},
     outcome::{Suspended, ToolOutcome, ToolOutput},
 };
-use crate::{BoxFuture, RawJson, ToolSpec, error::ToolError};
+use crate::{BoxFuture, RawJson, ToolError, ToolSpec};
 
 /// Something that a model may call.
 ///
@@ -40,28 +40,6 @@ pub trait Tool: Send + Sync {
     /// Changes when an older call can no longer be verified or repeated by this tool.
     fn version(&self) -> &str {
         "1"
-    }
-}
-
-impl<T: Tool + ?Sized> Tool for Arc<T> {
-    fn spec(&self) -> &ToolSpec {
-        (**self).spec()
-    }
-
-    fn effects(&self, arguments: &RawJson) -> Effects {
-        (**self).effects(arguments)
-    }
-
-    fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        (**self).call(arguments, context)
-    }
-
-    fn verify(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, Result<Option<ToolOutput>, ToolError>> {
-        (**self).verify(arguments, context)
-    }
-
-    fn version(&self) -> &str {
-        (**self).version()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{error::ToolError, id::RunId, json::RawJson, message::ContentBlock};
+use crate::{ContentBlock, RawJson, RunId, ToolError, macros::setters};
 
 /// What a tool call comes to.
 #[derive(Debug)]
@@ -60,20 +60,17 @@ impl ToolOutput {
         Self { content: vec![ContentBlock::text(text)], ..Self::default() }
     }
 
-    /// Adds something for the application.
-    #[must_use]
-    pub fn details(mut self, details: RawJson) -> Self {
-        self.details = Some(details);
-        self
-    }
-
     /// Marks the output as that of a failure.
     #[must_use]
-    pub fn as_error(mut self) -> Self {
-        self.is_error = true;
-        self
+    pub fn as_error(self) -> Self {
+        Self { is_error: true, ..self }
     }
 }
+
+setters!(ToolOutput {
+    /// Adds something for the application.
+    details(details: RawJson) => details = Some(details);
+});
 
 impl From<&str> for ToolOutput {
     fn from(text: &str) -> Self {
@@ -89,10 +86,7 @@ impl From<String> for ToolOutput {
 
 impl<T: Into<ToolOutput>> From<Result<T, ToolError>> for ToolOutcome {
     fn from(result: Result<T, ToolError>) -> Self {
-        match result {
-            Ok(output) => Self::Output(output.into()),
-            Err(error) => Self::Error(error),
-        }
+        result.map_or_else(Self::Error, |output| Self::Output(output.into()))
     }
 }
 
