@@ -24,14 +24,9 @@ fn write(bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn read(text: &str) -> Result<u128, IdError> {
-    let error = || IdError { length: text.len() };
-    if text.len() != 26 || !text.starts_with(['0', '1', '2', '3', '4', '5', '6', '7']) {
-        return Err(error());
-    }
-    text.bytes().try_fold(0u128, |bits, byte| {
-        let digit = ALPHABET.iter().position(|&c| c == byte).ok_or_else(error)?;
-        Ok(bits << 5 | u128::try_from(digit).map_err(|_| error())?)
-    })
+    let digit = |c: u8| ALPHABET.iter().position(|&known| known == c).and_then(|digit| u128::try_from(digit).ok());
+    let bits = text.bytes().try_fold(0u128, |bits, c| Some(bits << 5 | digit(c)?));
+    bits.filter(|_| text.len() == 26 && text.starts_with(|c| c <= '7')).ok_or(IdError { length: text.len() })
 }
 
 /// Writes and reads types in their text form.

@@ -81,12 +81,14 @@ impl fmt::Display for ProviderErrorKind {
 }
 
 /// Whether the vendor can have billed a failed call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Billed {
     /// Provably not: the connection was not made, or the request was turned away.
     No,
     /// Perhaps: the reservation counts as spent.
+    #[serde(other)]
     Unknown,
 }
 

@@ -1,38 +1,105 @@
 //! The records that the loop writes and reads.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 use crate::{
-    AttemptId, Billed, CallId, Chain, ChainHash, Effects, Message, MessageId, Money, RawJson, RunId, ToolOutput, Usage,
-    ViewEdit, json::Fields, macros::setters,
+    AttemptId, Billed, CallId, Chain, ChainHash, Effects, Extra, JsonError, Message, MessageId, Money, RawJson, RunId,
+    ToolOutput, Usage, ViewEdit,
+    json::{Fields, persisted, standalone},
+    macros::setters,
 };
 
-/// One record, with the run that wrote it.
-///
-/// In files `{"run": …, "parent": …, "body": {"<kind>": …}}`, without what is `None`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct JournalRecord {
-    /// The run; `None` for what belongs to the conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunId>,
-    /// The call of the parent run that this run answers; `None` at the root.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<CallId>,
-    /// What happened.
-    pub body: RecordBody,
-}
-
-impl JournalRecord {
-    /// A record of a run at the root.
-    pub fn new(run: RunId, body: RecordBody) -> Self {
-        Self { run: Some(run), parent: None, body }
+persisted! {
+    /// One record, with the run that wrote it: `{"run": …, "parent": …, "body": {"<kind>": …}}` in files.
+    pub struct JournalRecord as "journal record" {
+        /// A record of a run at the root.
+        new(run: RunId, body: RecordBody);
+        /// The run; `None` for what belongs to the conversation.
+        optional run: Option<RunId> = "run" or Some(run),
+        /// The call of the parent run that this run answers; `None` at the root.
+        optional parent: Option<CallId> = "parent",
+        /// What happened.
+        required body: RecordBody = "body",
     }
 
+    /// What is known before a model call is sent.
+    #[derive(Eq)]
+    pub struct CallStart as "start of a call" {
+        /// The first attempt at a request.
+        new(attempt: AttemptId, message: MessageId);
+        /// The attempt.
+        required attempt: AttemptId = "attempt",
+        /// Which attempt at the same request this is, from 1.
+        required number: u32 = "number" or 1,
+        /// The id that the answer will have.
+        required message: MessageId = "message",
+        /// A hash of the request, where it can be looked into.
+        optional hash: Option<ChainHash> = "hash",
+        /// Its chain, for the cache guard after a restart.
+        optional chain: Option<Chain> = "chain",
+        /// When it has to be over, in milliseconds since the Unix epoch.
+        optional deadline_ms: Option<u64> = "deadlineMs",
+        /// What was reserved for it.
+        optional reserved: Option<Money> = "reserved",
+    }
+
+    /// How a model call ended.
+    pub struct CallEnd as "end of a call" {
+        /// An attempt that has nothing to show yet.
+        new(attempt: AttemptId);
+        /// The attempt.
+        required attempt: AttemptId = "attempt",
+        /// The message that enters the history; `None` for an attempt whose text is not kept.
+        optional message: Option<Message> = "message",
+        /// What it used.
+        optional usage: Usage = "usage",
+        /// What it counts for in the budget.
+        optional cost: Option<Money> = "cost",
+        /// What went wrong.
+        optional error: Option<String> = "error",
+        /// Whether a failed attempt can have been billed.
+        required billed: Billed = "billed" or Billed::Unknown,
+    }
+
+    /// A tool call with everything that was decided about it.
+    pub struct CallIntent as "call intent" {
+        /// A call as decided.
+        new(call: CallId, tool: impl Into<String>, arguments: RawJson, effects: Effects);
+        /// The call.
+        required call: CallId = "call",
+        /// The tool.
+        required tool: String = "tool",
+        /// The arguments that it gets.
+        required arguments: RawJson = "arguments",
+        /// What it may do.
+        required effects: Effects = "effects",
+        /// Why somebody is asked, or a hook's word.
+        optional reason: Option<String> = "reason",
+    }
+
+    /// What a tool is about to do.
+    pub struct ToolIntent as "tool intent" {
+        /// An intent that nobody had to agree to.
+        new(intent: CallIntent, tool_version: impl Into<String>);
+        /// The key by which the tool recognises a repeated call.
+        required idempotency_key: String = "idempotencyKey" or intent.call.to_string(),
+        /// The call, as decided.
+        required intent: CallIntent = "intent",
+        /// Who decided what.
+        required verdict: Verdict = "verdict" or Verdict::Allowed,
+        /// The version of the tool.
+        required tool_version: String = "toolVersion",
+        /// The run that the tool is, where it is one.
+        optional child: Option<RunId> = "child",
+    }
+}
+standalone!(JournalRecord, CallStart, CallEnd, CallIntent, ToolIntent);
+
+impl JournalRecord {
     /// A record of the conversation.
     pub fn conversation(body: RecordBody) -> Self {
-        Self { run: None, parent: None, body }
+        Self { run: None, parent: None, body, extra: Extra::default() }
     }
 }
 
@@ -154,129 +221,6 @@ impl<'de> Deserialize<'de> for RecordBody {
             }
             _ => Self::deserialize(&mut serde_json::Deserializer::from_str(raw.get())).map_err(D::Error::custom),
         }
-    }
-}
-
-/// What is known before a model call is sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CallStart {
-    /// The attempt.
-    pub attempt: AttemptId,
-    /// Which attempt at the same request this is, from 1.
-    pub number: u32,
-    /// The id that the answer will have.
-    pub message: MessageId,
-    /// A hash of the request, where it can be looked into.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hash: Option<ChainHash>,
-    /// Its chain, for the cache guard after a restart.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chain: Option<Chain>,
-    /// When it has to be over, in milliseconds since the Unix epoch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub deadline_ms: Option<u64>,
-    /// What was reserved for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reserved: Option<Money>,
-}
-
-impl CallStart {
-    /// The first attempt at a request.
-    pub fn new(attempt: AttemptId, message: MessageId) -> Self {
-        Self { attempt, number: 1, message, hash: None, chain: None, deadline_ms: None, reserved: None }
-    }
-}
-
-/// How a model call ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CallEnd {
-    /// The attempt.
-    pub attempt: AttemptId,
-    /// The message that enters the history; `None` for an attempt whose text is not kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<Message>,
-    /// What it used.
-    pub usage: Usage,
-    /// What it counts for in the budget.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Money>,
-    /// What went wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Whether a failed attempt can have been billed.
-    #[serde(with = "BilledWord")]
-    pub billed: Billed,
-}
-
-impl CallEnd {
-    /// An attempt that has nothing to show yet.
-    pub fn new(attempt: AttemptId) -> Self {
-        Self { attempt, message: None, usage: Usage::ZERO, cost: None, error: None, billed: Billed::Unknown }
-    }
-}
-
-/// How [`Billed`] is written. A word of a newer version leaves it open, as [`Billed::Unknown`] does.
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Billed", rename_all = "camelCase")]
-enum BilledWord {
-    No,
-    #[serde(other)]
-    Unknown,
-}
-
-/// A tool call with everything that was decided about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CallIntent {
-    /// The call.
-    pub call: CallId,
-    /// The tool.
-    pub tool: String,
-    /// The arguments that it gets.
-    pub arguments: RawJson,
-    /// What it may do.
-    pub effects: Effects,
-    /// Why somebody is asked, or a hook's word.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl CallIntent {
-    /// A call as decided.
-    pub fn new(call: CallId, tool: impl Into<String>, arguments: RawJson, effects: Effects) -> Self {
-        Self { call, tool: tool.into(), arguments, effects, reason: None }
-    }
-}
-
-/// What a tool is about to do.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolIntent {
-    /// The call, as decided.
-    pub intent: CallIntent,
-    /// Who decided what.
-    pub verdict: Verdict,
-    /// The key by which the tool recognises a repeated call.
-    pub idempotency_key: String,
-    /// The version of the tool.
-    pub tool_version: String,
-    /// The run that the tool is, where it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub child: Option<RunId>,
-}
-
-impl ToolIntent {
-    /// An intent that nobody had to agree to.
-    pub fn new(intent: CallIntent, tool_version: impl Into<String>) -> Self {
-        let idempotency_key = intent.call.to_string();
-        let tool_version = tool_version.into();
-        Self { intent, verdict: Verdict::Allowed, idempotency_key, tool_version, child: None }
     }
 }
 

@@ -85,17 +85,18 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Declares a struct of the persistence format: its constructor, and its fields with their JSON names.
 ///
-/// A `required` field is always there and an argument of `new`; an `optional` one is left out when
-/// it has its default value, which is what `new` gives it; the unknown rest is in `extra`.
+/// A `required` field is always there; an `optional` one is left out when it has its default value;
+/// the unknown rest is in `extra`. `new` takes the `required` ones that have no `or` value, and what
+/// else it names; an `initial` field is an optional one that it names.
 macro_rules! persisted {
-    (
+    ($(
         $(#[$meta:meta])*
         pub struct $name:ident as $what:literal {
             $(#[$new_meta:meta])*
             new($($arg:ident: $param:ty),*);
-            $( $(#[$field_meta:meta])* $kind:ident $field:ident: $type:ty = $key:literal, )*
+            $( $(#[$field_meta:meta])* $kind:ident $field:ident: $type:ty = $key:literal $(or $value:expr)?, )*
         }
-    ) => {
+    )*) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
@@ -108,7 +109,10 @@ macro_rules! persisted {
         impl $name {
             $(#[$new_meta])*
             pub fn new($($arg: $param),*) -> Self {
-                Self { $( $field: $crate::json::persisted!(@new $kind $field), )* extra: $crate::Extra::default() }
+                Self {
+                    $( $field: $crate::json::persisted!(@new $kind $field $($value)?), )*
+                    extra: $crate::Extra::default(),
+                }
             }
 
             fn read(mut fields: $crate::json::Fields<'_>) -> Result<Self, $crate::JsonError> {
@@ -121,7 +125,8 @@ macro_rules! persisted {
                 self.extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
             }
         }
-    };
+    )*};
+    (@new $kind:ident $field:ident $value:expr) => { $value };
     (@new optional $field:ident) => { Default::default() };
     (@new $given:ident $field:ident) => { $field.into() };
     (@read required $fields:ident, $key:literal) => { $fields.required($key)? };
@@ -137,44 +142,13 @@ macro_rules! persisted {
 }
 pub(crate) use persisted;
 
-/// Declares an enum of persisted structs, told apart by a field; its fn `unknown` makes something
-/// of the names that are not listed.
-macro_rules! tagged {
-    (
-        $(#[$meta:meta])*
-        pub enum $name:ident as $what:literal by $tag:literal {
-            $( $(#[$variant_meta:meta])* $variant:ident($type:ty) = $key:literal, )*
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq)]
-        #[non_exhaustive]
-        pub enum $name { $( $(#[$variant_meta])* $variant($type), )* }
-
-        $( impl From<$type> for $name {
-            fn from(value: $type) -> Self {
-                Self::$variant(value)
-            }
-        } )*
-
-        impl $name {
-            fn tag(&self) -> &'static str {
-                match self { $( Self::$variant(_) => $key, )* }
-            }
-
-            fn read(raw: &RawValue) -> Result<Self, $crate::JsonError> {
-                let mut fields = $crate::json::Fields::parse($what, raw)?;
-                let tag: String = fields.required($tag)?;
-                match tag.as_str() {
-                    $( $key => <$type>::read(fields).map(Self::$variant), )*
-                    _ => Self::unknown(tag, raw),
-                }
-            }
-
-            fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+/// Lets persisted structs that stand for themselves be written and read.
+macro_rules! standalone {
+    ($($name:ident),*) => {$(
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut map = serializer.serialize_map(None)?;
-                map.serialize_entry($tag, self.tag())?;
-                match self { $( Self::$variant(value) => value.write(&mut map)?, )* }
+                self.write(&mut map)?;
                 map.end()
             }
         }
@@ -182,7 +156,67 @@ macro_rules! tagged {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let raw = Box::<RawValue>::deserialize(deserializer)?;
-                Self::read(&raw).map_err(serde::de::Error::custom)
+                Fields::parse("record", &raw).and_then(Self::read).map_err(JsonError::into_serde)
+            }
+        }
+    )*};
+}
+pub(crate) use standalone;
+
+/// Declares an enum of persisted structs, told apart by a field, and the structs. Its fn `unknown`
+/// makes something of the names that are not listed, if need be the variants in its own braces.
+macro_rules! tagged {
+    (
+        $(#[$enum_meta:meta])*
+        pub enum $enum:ident as $enum_what:literal by $tag:literal {
+            $( $(#[$other_meta:meta])* $other:ident($other_type:ty), )*
+        }
+        $(
+            $(#[$meta:meta])*
+            $variant:ident = $key:literal: pub struct $name:ident as $what:literal { $($fields:tt)* }
+        )*
+    ) => {
+        $(#[$enum_meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        #[non_exhaustive]
+        pub enum $enum {
+            $( $(#[$meta])* $variant($name), )*
+            $( $(#[$other_meta])* $other($other_type), )*
+        }
+
+        $crate::json::persisted! { $( $(#[$meta])* pub struct $name as $what { $($fields)* } )* }
+
+        $( impl From<$name> for $enum {
+            fn from(value: $name) -> Self {
+                Self::$variant(value)
+            }
+        } )*
+
+        impl Serialize for $enum {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $( Self::$variant(value) => {
+                        let mut map = serializer.serialize_map(None)?;
+                        map.serialize_entry($tag, $key)?;
+                        value.write(&mut map)?;
+                        map.end()
+                    } )*
+                    $( Self::$other(value) => value.write(serializer), )*
+                }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $enum {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let read = |raw: &RawValue| {
+                    let mut fields = $crate::json::Fields::parse($enum_what, raw)?;
+                    let tag: String = fields.required($tag)?;
+                    match tag.as_str() {
+                        $( $key => $name::read(fields).map(Self::$variant), )*
+                        _ => Self::unknown(tag, fields, raw),
+                    }
+                };
+                read(&*Box::<RawValue>::deserialize(deserializer)?).map_err($crate::JsonError::into_serde)
             }
         }
     };

@@ -3,9 +3,9 @@
 //! Numbers such as `1e0` and the order of keys are part of what a provider signed or what a newer
 //! version wrote, so nothing here goes through `serde_json::Value`.
 
-use std::{fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 /// A JSON value kept as its exact text; cheap to clone.
@@ -156,4 +156,14 @@ pub enum JsonError {
         /// The role as read.
         role: String,
     },
+}
+
+impl JsonError {
+    /// The same as an error of serde's, with the cause in its text.
+    pub(crate) fn into_serde<E: de::Error>(self) -> E {
+        match self.source() {
+            Some(cause) => E::custom(format_args!("{self}: {cause}")),
+            None => E::custom(self),
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::RawJson;
+use crate::{RawJson, macros::getters};
 
 /// The arguments that a model gave to a tool.
 ///
@@ -70,24 +70,6 @@ impl Arguments {
         Self(Err((text, fault)))
     }
 
-    /// The object, where the text is one.
-    pub fn as_object(&self) -> Option<&RawJson> {
-        self.0.as_ref().ok()
-    }
-
-    /// What is wrong with the text, where something is.
-    pub fn fault(&self) -> Option<ArgumentFault> {
-        self.0.as_ref().err().map(|(_, fault)| *fault)
-    }
-
-    /// The text as the model wrote it.
-    pub fn text(&self) -> &str {
-        match &self.0 {
-            Ok(raw) => raw.get(),
-            Err((text, _)) => text,
-        }
-    }
-
     /// An object that a wire can replay in place of the arguments: themselves, or the failed text
     /// as the one field `invalidArguments`, so that every vendor accepts the history.
     pub fn replay(&self) -> Cow<'_, str> {
@@ -100,6 +82,15 @@ impl Arguments {
         }
     }
 }
+
+getters!(Arguments {
+    /// The object, where the text is one.
+    as_object -> Option<&RawJson> = |this| this.0.as_ref().ok();
+    /// What is wrong with the text, where something is.
+    fault -> Option<ArgumentFault> = |this| this.0.as_ref().err().map(|(_, fault)| *fault);
+    /// The text as the model wrote it.
+    text -> &str = |this| this.0.as_ref().map_or_else(|(text, _)| text.as_str(), RawJson::get);
+});
 
 impl Default for Arguments {
     fn default() -> Self {

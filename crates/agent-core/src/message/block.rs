@@ -5,13 +5,19 @@ use serde_json::value::RawValue;
 
 use crate::{
     Arguments, JsonError, Origin, RawJson,
-    json::{Fields, persisted, tagged},
-    macros::setters,
+    json::{Fields, tagged},
+    macros::{from_text, getters, setters},
 };
 
-persisted! {
+tagged! {
+    /// One block of a message.
+    pub enum ContentBlock as "content block" by "type" {
+        /// Anything else, kept byte for byte.
+        Opaque(OpaqueBlock),
+    }
+
     /// Text.
-    pub struct TextBlock as "text block" {
+    Text = "text": pub struct TextBlock as "text block" {
         /// A block of text.
         new(text: impl Into<String>);
         /// The text.
@@ -19,11 +25,9 @@ persisted! {
         /// What the provider attached and wants back, for example a thought signature.
         optional metadata: Option<RawJson> = "metadata",
     }
-}
 
-persisted! {
     /// An image.
-    pub struct ImageBlock as "image block" {
+    Image = "image": pub struct ImageBlock as "image block" {
         /// An image.
         new(source: MediaSource);
         /// Where its bytes are.
@@ -31,11 +35,9 @@ persisted! {
         /// Its media type, for example `image/png`; not always known for an address.
         optional media_type: Option<String> = "mediaType",
     }
-}
 
-persisted! {
     /// A document, for example a PDF.
-    pub struct DocumentBlock as "document block" {
+    Document = "document": pub struct DocumentBlock as "document block" {
         /// A document.
         new(source: MediaSource);
         /// Where its bytes are.
@@ -45,11 +47,9 @@ persisted! {
         /// A name to show and to cite.
         optional name: Option<String> = "name",
     }
-}
 
-persisted! {
     /// A model's reasoning.
-    pub struct ThinkingBlock as "thinking block" {
+    Thinking = "thinking": pub struct ThinkingBlock as "thinking block" {
         /// Reasoning that anyone may read and nobody has signed.
         new(text: impl Into<String>);
         /// The readable part, empty where the provider hides it.
@@ -61,11 +61,9 @@ persisted! {
         /// Who made it. Signed or encrypted reasoning goes back to this origin only.
         optional origin: Option<Origin> = "origin",
     }
-}
 
-persisted! {
     /// A model's request to run a tool.
-    pub struct ToolCall as "tool call" {
+    ToolCall = "toolCall": pub struct ToolCall as "tool call" {
         /// A call of the tool `name`.
         new(name: impl Into<String>, arguments: Arguments);
         /// The tool.
@@ -106,43 +104,22 @@ impl OpaqueBlock {
         Self { origin: Some(origin), data }
     }
 
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(origin) = &self.origin else { return self.data.serialize(serializer) };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", "opaque")?;
+        map.serialize_entry("origin", origin)?;
+        map.serialize_entry("data", &self.data)?;
+        map.end()
+    }
+}
+
+getters!(OpaqueBlock {
     /// Who made it; `None` for a block of a newer version of the persistence format.
-    pub fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
-    }
-
+    origin -> Option<&Origin> = |this| this.origin.as_ref();
     /// The block's JSON.
-    pub fn data(&self) -> &RawJson {
-        &self.data
-    }
-
-    fn read(mut fields: Fields<'_>) -> Result<Self, JsonError> {
-        Ok(Self { origin: Some(fields.required("origin")?), data: fields.required("data")? })
-    }
-
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry("origin", &self.origin)?;
-        map.serialize_entry("data", &self.data)
-    }
-}
-
-tagged! {
-    /// One block of a message.
-    pub enum ContentBlock as "content block" by "type" {
-        /// Text.
-        Text(TextBlock) = "text",
-        /// An image.
-        Image(ImageBlock) = "image",
-        /// A document.
-        Document(DocumentBlock) = "document",
-        /// A model's reasoning.
-        Thinking(ThinkingBlock) = "thinking",
-        /// A model's request to run a tool.
-        ToolCall(ToolCall) = "toolCall",
-        /// Anything else, kept byte for byte.
-        Opaque(OpaqueBlock) = "opaque",
-    }
-}
+    data -> &RawJson = |this| &this.data;
+});
 
 impl ContentBlock {
     /// A text block.
@@ -158,8 +135,11 @@ impl ContentBlock {
         }
     }
 
-    fn unknown(_: String, raw: &RawValue) -> Result<Self, JsonError> {
-        Ok(Self::Opaque(OpaqueBlock { origin: None, data: RawJson::from_ref(raw) }))
+    fn unknown(kind: String, mut fields: Fields<'_>, raw: &RawValue) -> Result<Self, JsonError> {
+        Ok(Self::Opaque(match kind.as_str() {
+            "opaque" => OpaqueBlock::new(fields.required("origin")?, fields.required("data")?),
+            _ => OpaqueBlock { origin: None, data: RawJson::from_ref(raw) },
+        }))
     }
 }
 
@@ -189,23 +169,4 @@ setters!(ToolCall {
     vendor_id(id: impl Into<String>) => vendor_id = Some(id.into());
 });
 
-impl From<&str> for ContentBlock {
-    fn from(text: &str) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<String> for ContentBlock {
-    fn from(text: String) -> Self {
-        Self::text(text)
-    }
-}
-
-impl Serialize for ContentBlock {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Opaque(OpaqueBlock { origin: None, data }) => data.serialize(serializer),
-            block => block.write(serializer),
-        }
-    }
-}
+from_text!(ContentBlock: &str, String);

@@ -21,13 +21,16 @@ pub use self::{
 };
 use crate::{
     CallId, JsonError, MessageId, RawJson,
-    json::{persisted, tagged},
+    json::{Fields, tagged},
     macros::setters,
 };
 
-persisted! {
+tagged! {
+    /// One entry of a conversation.
+    pub enum Message as "message" by "role" {}
+
     /// What a user said.
-    pub struct UserMessage as "user message" {
+    User = "user": pub struct UserMessage as "user message" {
         /// A message of these blocks.
         new(id: MessageId, content: Vec<ContentBlock>);
         /// Names the message.
@@ -37,11 +40,9 @@ persisted! {
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
     }
-}
 
-persisted! {
     /// What a model answered.
-    pub struct AssistantMessage as "assistant message" {
+    Assistant = "assistant": pub struct AssistantMessage as "assistant message" {
         /// An answer of these blocks.
         new(id: MessageId, content: Vec<ContentBlock>, stop_reason: StopReason);
         /// Names the message.
@@ -61,11 +62,9 @@ persisted! {
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
     }
-}
 
-persisted! {
     /// What a tool answered.
-    pub struct ToolResultMessage as "tool result" {
+    ToolResult = "toolResult": pub struct ToolResultMessage as "tool result" {
         /// The answer to a call.
         new(id: MessageId, call: CallId, tool_name: impl Into<String>, content: Vec<ContentBlock>);
         /// Names the message.
@@ -83,15 +82,13 @@ persisted! {
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
     }
-}
 
-persisted! {
     /// Something that neither the user nor the model said: a nudge of the loop, a summary, an entry
     /// of the application.
     ///
     /// A note with content is shown to the model in the place of a user message; one without is not
     /// shown at all.
-    pub struct NoteMessage as "note" {
+    Note = "note": pub struct NoteMessage as "note" {
         /// A note of a kind, which models are not shown until it has content.
         new(id: MessageId, kind: impl Into<String>);
         /// Names the message.
@@ -104,20 +101,6 @@ persisted! {
         optional data: Option<RawJson> = "data",
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
-    }
-}
-
-tagged! {
-    /// One entry of a conversation.
-    pub enum Message as "message" by "role" {
-        /// What a user said.
-        User(UserMessage) = "user",
-        /// What a model answered.
-        Assistant(AssistantMessage) = "assistant",
-        /// What a tool answered.
-        ToolResult(ToolResultMessage) = "toolResult",
-        /// A note.
-        Note(NoteMessage) = "note",
     }
 }
 
@@ -150,7 +133,12 @@ impl Message {
 
     /// The role in files: `user`, `assistant`, `toolResult` or `note`.
     pub fn role(&self) -> &'static str {
-        self.tag()
+        match self {
+            Self::User(_) => "user",
+            Self::Assistant(_) => "assistant",
+            Self::ToolResult(_) => "toolResult",
+            Self::Note(_) => "note",
+        }
     }
 
     /// Whether a model is shown the message: everything but notes without content.
@@ -158,7 +146,7 @@ impl Message {
         !matches!(self, Self::Note(note) if note.content.is_empty())
     }
 
-    fn unknown(role: String, _: &RawValue) -> Result<Self, JsonError> {
+    fn unknown(role: String, _: Fields<'_>, _: &RawValue) -> Result<Self, JsonError> {
         Err(JsonError::UnknownRole { role })
     }
 }
@@ -202,9 +190,3 @@ setters!(NoteMessage {
     /// Sets what the model is shown.
     content(content: Vec<ContentBlock>) => content = content;
 });
-
-impl Serialize for Message {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.write(serializer)
-    }
-}

@@ -38,17 +38,8 @@ pub struct ToolContext {
 impl ToolContext {
     /// A context that limits nothing and reports to nobody.
     pub fn new(run: RunId, call: CallId) -> Self {
-        Self {
-            run,
-            call,
-            cancel: CancelToken::new(),
-            deadline_ms: None,
-            budget: None,
-            events: ToolEvents::none(),
-            journal: None,
-            tree_hooks: Arc::new([]),
-            depth: 0,
-        }
+        let (cancel, events, tree_hooks) = (CancelToken::new(), ToolEvents::none(), Arc::new([]));
+        Self { run, call, cancel, deadline_ms: None, budget: None, events, journal: None, tree_hooks, depth: 0 }
     }
 
     /// The same for every attempt at this call: an idempotency key for services that take one.

@@ -93,16 +93,9 @@ impl Effects {
     }
 
     fn with(access: Access) -> Self {
-        Self {
-            access,
-            idempotent: false,
-            irreversible: false,
-            approval: Approval::NotNeeded,
-            timeout_ms: None,
-            replay: Replay::AskModel,
-            output_cap: None,
-            ends_turn: false,
-        }
+        let (approval, replay) = (Approval::default(), Replay::default());
+        let (idempotent, irreversible, ends_turn) = (false, false, false);
+        Self { access, idempotent, irreversible, approval, timeout_ms: None, replay, output_cap: None, ends_turn }
     }
 
     /// Says that twice is as good as once, so that a crash runs it again.
@@ -110,21 +103,11 @@ impl Effects {
     pub fn idempotent(self) -> Self {
         Self { idempotent: true, replay: Replay::Rerun, ..self }
     }
-
-    /// Says that it cannot be undone.
-    #[must_use]
-    pub fn irreversible(self) -> Self {
-        Self { irreversible: true, ..self }
-    }
-
-    /// Says that the run ends after it.
-    #[must_use]
-    pub fn ends_turn(self) -> Self {
-        Self { ends_turn: true, ..self }
-    }
 }
 
 setters!(Effects {
+    /// Says that it cannot be undone.
+    irreversible() => irreversible = true;
     /// Says that somebody has to agree.
     approval(approval: Approval) => approval = approval;
     /// Limits its time, in milliseconds; 0 is for ever.
@@ -133,4 +116,6 @@ setters!(Effects {
     replay(replay: Replay) => replay = replay;
     /// Limits what the model is shown, in bytes of text.
     output_cap(bytes: u64) => output_cap = Some(bytes);
+    /// Says that the run ends after it.
+    ends_turn() => ends_turn = true;
 });

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentBlock, RawJson, RunId, ToolError, macros::setters};
+use crate::{
+    ContentBlock, RawJson, RunId, ToolError,
+    macros::{from_text, setters},
+};
 
 /// What a tool call comes to.
 #[derive(Debug)]
@@ -59,30 +62,16 @@ impl ToolOutput {
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![ContentBlock::text(text)], ..Self::default() }
     }
-
-    /// Marks the output as that of a failure.
-    #[must_use]
-    pub fn as_error(self) -> Self {
-        Self { is_error: true, ..self }
-    }
 }
 
 setters!(ToolOutput {
+    /// Marks the output as that of a failure.
+    as_error() => is_error = true;
     /// Adds something for the application.
     details(details: RawJson) => details = Some(details);
 });
 
-impl From<&str> for ToolOutput {
-    fn from(text: &str) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<String> for ToolOutput {
-    fn from(text: String) -> Self {
-        Self::text(text)
-    }
-}
+from_text!(ToolOutput: &str, String);
 
 impl<T: Into<ToolOutput>> From<Result<T, ToolError>> for ToolOutcome {
     fn from(result: Result<T, ToolError>) -> Self {
