@@ -5,7 +5,6 @@
 
 mod arguments;
 mod block;
-mod origin;
 mod stop_reason;
 mod usage;
 
@@ -14,8 +13,9 @@ use serde_json::value::RawValue;
 
 pub use self::{
     arguments::{ArgumentFault, Arguments},
-    block::{ContentBlock, DocumentBlock, ImageBlock, MediaSource, OpaqueBlock, TextBlock, ThinkingBlock, ToolCall},
-    origin::Origin,
+    block::{
+        ContentBlock, DocumentBlock, ImageBlock, MediaSource, OpaqueBlock, Origin, TextBlock, ThinkingBlock, ToolCall,
+    },
     stop_reason::StopReason,
     usage::Usage,
 };
@@ -180,9 +180,7 @@ impl AssistantMessage {
 impl ToolResultMessage {
     /// The answer to a call that failed or never ran.
     pub fn error(id: MessageId, call: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {
-        let mut result = Self::new(id, call, tool_name, vec![ContentBlock::text(text)]);
-        result.is_error = true;
-        result
+        Self { is_error: true, ..Self::new(id, call, tool_name, vec![ContentBlock::text(text)]) }
     }
 }
 
