@@ -22,7 +22,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let price = Price::new(Rates::new(Money::from_dollars(3e-6)?, Money::from_dollars(15e-6)?));
     let budget = Budget::new(Money::from_dollars(0.05)?);
 
-    let schema = r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]}"#;
+    let schema =
+        r#"{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"required":["a","b"]}"#;
     let tools = ToolSet::new(vec![ToolSpec::new("add", "Adds two whole numbers.", RawJson::parse(schema)?)?])?;
     let options = CallOptions::new("toy-1").system("You add numbers.").max_output(200);
 

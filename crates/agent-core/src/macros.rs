@@ -1,10 +1,10 @@
 //! The small functions that core has most of, and enums shown as words, in one line each.
 
-/// Consuming setters: `name(argument: Type) => field = value;`.
+/// Consuming setters: `name(argument: Type) => field = value;`, or `name() => field = value;`.
 macro_rules! setters {
-    ($type:ty { $( $(#[$meta:meta])* $name:ident($arg:ident: $param:ty) => $($field:tt).+ = $value:expr; )* }) => {
+    ($type:ty { $( $(#[$meta:meta])* $name:ident($($arg:ident: $param:ty)?) => $($field:tt).+ = $value:expr; )* }) => {
         impl $type {
-            $( $(#[$meta])* #[must_use] pub fn $name(mut self, $arg: $param) -> Self {
+            $( $(#[$meta])* #[must_use] pub fn $name(mut self $(, $arg: $param)?) -> Self {
                 self.$($field).+ = $value;
                 self
             } )*
@@ -40,3 +40,15 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// Types that have a constructor `text` are made of texts.
+macro_rules! from_text {
+    ($type:ty: $($text:ty),*) => {$(
+        impl From<$text> for $type {
+            fn from(text: $text) -> Self {
+                Self::text(text)
+            }
+        }
+    )*};
+}
+pub(crate) use from_text;

@@ -56,12 +56,14 @@ impl ProviderErrorKind {
 }
 
 /// Whether the vendor can have billed a failed call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Billed {
     /// Provably not: the connection was not made, or the request was turned away.
     No,
     /// Perhaps: the reservation counts as spent.
+    #[serde(other)]
     Unknown,
 }
 

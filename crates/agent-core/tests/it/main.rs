@@ -22,6 +22,7 @@ mod load;
 mod log;
 mod money;
 mod partial;
+mod records;
 mod segments;
 mod sse;
 mod sse_cases;
