@@ -114,9 +114,7 @@ impl MemoryJournal {
     /// # Errors
     /// [`JournalError::Read`] where a line is no record.
     pub fn records(&self) -> Result<Vec<JournalRecord>, JournalError> {
-        let read = |line: &String| {
-            serde_json::from_str(line).map_err(|e| JournalError::Read { source: e.into() })
-        };
+        let read = |line: &String| serde_json::from_str(line).map_err(|e| JournalError::Read { source: e.into() });
         self.lock().lines.iter().map(read).collect()
     }
 

@@ -36,9 +36,7 @@ pub fn check_cache_stable(first: &Prepared, second: &Prepared) -> Result<(), Cac
     let after = second.segments().ok_or(CacheUnstable::Hidden { which: "second" })?;
     match after.diverges_from(before.chain(), Some(before)) {
         None => Ok(()),
-        Some(at) => {
-            Err(CacheUnstable::Diverges { cause: at.cause, segment: at.segment, byte: at.byte })
-        }
+        Some(at) => Err(CacheUnstable::Diverges { cause: at.cause, segment: at.segment, byte: at.byte }),
     }
 }
 

@@ -118,9 +118,7 @@ impl Head {
     }
 }
 
-async fn next(
-    mut steps: VecDeque<Step>,
-) -> Option<(Result<Frame<Bytes>, HttpError>, VecDeque<Step>)> {
+async fn next(mut steps: VecDeque<Step>) -> Option<(Result<Frame<Bytes>, HttpError>, VecDeque<Step>)> {
     loop {
         match steps.pop_front()? {
             Step::Piece(piece) => return Some((Ok(Frame::data(piece)), steps)),

@@ -2,9 +2,9 @@
 //! work on.
 
 use agent_core::{
-    Block, CacheLifetime, CacheOrder, ChainHash, ContentBlock, DocumentBlock, ImageBlock,
-    MarkerSlot, MediaSource, MessageWalk, ModelCall, Origin, ProviderError, ProviderErrorKind,
-    RawJson, Section, Segments, SegmentsBuilder, TokenBound, ToolSpec, ViewEntry,
+    Block, CacheLifetime, CacheOrder, ChainHash, ContentBlock, DocumentBlock, ImageBlock, MarkerSlot, MediaSource,
+    MessageWalk, ModelCall, Origin, ProviderError, ProviderErrorKind, RawJson, Section, Segments, SegmentsBuilder,
+    TokenBound, ToolSpec, ViewEntry,
 };
 
 /// What an image or document costs at most, in tokens.
@@ -15,9 +15,8 @@ const MARKER: &str = r#","cache":true"#;
 pub(super) fn segments(call: &ModelCall, origin: &Origin) -> Result<Segments, ProviderError> {
     let options = &call.options;
     let identity = [&origin.protocol, &origin.provider, &origin.model];
-    let generation = identity
-        .iter()
-        .fold(ChainHash::default(), |hash, part| hash.then(ChainHash::of(&[part.as_bytes()])));
+    let generation =
+        identity.iter().fold(ChainHash::default(), |hash, part| hash.then(ChainHash::of(&[part.as_bytes()])));
     // The upper half of the bits: any 64 of them do.
     let generation = u64::try_from(generation.bits() >> 64).unwrap_or_default();
 
@@ -83,8 +82,7 @@ fn message(walk: &mut MessageWalk, entry: &ViewEntry) -> Result<(), ProviderErro
         walk.set_state(1);
         walk.block(index, 0, lead, || {
             let block = text(&content)?;
-            let block =
-                Block::new(format!(r#"{{"role":"{role}"{call},"block":{block}"#)).close("}");
+            let block = Block::new(format!(r#"{{"role":"{role}"{call},"block":{block}"#)).close("}");
             Ok::<_, ProviderError>(match content.and_then(media) {
                 Some(bound) => block.bound(bound),
                 None => block,
@@ -96,11 +94,12 @@ fn message(walk: &mut MessageWalk, entry: &ViewEntry) -> Result<(), ProviderErro
 
 fn media(content: &ContentBlock) -> Option<TokenBound> {
     match content {
-        ContentBlock::Image(ImageBlock { source, .. })
-        | ContentBlock::Document(DocumentBlock { source, .. }) => match source {
-            MediaSource::Url(_) => Some(TokenBound::Unknown),
-            _ => Some(MEDIA),
-        },
+        ContentBlock::Image(ImageBlock { source, .. }) | ContentBlock::Document(DocumentBlock { source, .. }) => {
+            match source {
+                MediaSource::Url(_) => Some(TokenBound::Unknown),
+                _ => Some(MEDIA),
+            }
+        }
         _ => None,
     }
 }
@@ -121,8 +120,7 @@ fn json<T: serde::Serialize + ?Sized>(value: &T) -> Result<Block, ProviderError>
 }
 
 fn text<T: serde::Serialize + ?Sized>(value: &T) -> Result<String, ProviderError> {
-    RawJson::of(value).map(|raw| raw.get().to_owned()).map_err(|e| {
-        ProviderError::new(ProviderErrorKind::Unsupported, "the call has no JSON form")
-            .with_source(e)
-    })
+    RawJson::of(value)
+        .map(|raw| raw.get().to_owned())
+        .map_err(|e| ProviderError::new(ProviderErrorKind::Unsupported, "the call has no JSON form").with_source(e))
 }

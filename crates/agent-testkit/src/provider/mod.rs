@@ -14,8 +14,8 @@ use std::{
 };
 
 use agent_core::{
-    Billed, BoxFuture, CancelToken, Chain, Message, ModelCall, ModelStream, Origin, Prepared,
-    ProviderError, ProviderErrorKind, Segments, SendPrepared,
+    Billed, BoxFuture, CancelToken, Chain, Message, ModelCall, ModelStream, Origin, Prepared, ProviderError,
+    ProviderErrorKind, Segments, SendPrepared,
 };
 use bytes::Bytes;
 
@@ -56,9 +56,7 @@ struct Seen {
 }
 
 impl Double {
-    fn new(
-        answers: impl Fn(&ModelCall) -> Result<Reply, ProviderError> + Send + Sync + 'static,
-    ) -> Self {
+    fn new(answers: impl Fn(&ModelCall) -> Result<Reply, ProviderError> + Send + Sync + 'static) -> Self {
         Self {
             protocol: "toy".to_owned(),
             provider: "toy".to_owned(),
@@ -136,9 +134,8 @@ impl SendPrepared for ToSend {
             if cancel.is_cancelled() {
                 return Err(ProviderError::cancelled().with_billed(Billed::No));
             }
-            let segments = segments.ok_or_else(|| {
-                ProviderError::new(ProviderErrorKind::InvalidRequest, "a request without segments")
-            })?;
+            let segments = segments
+                .ok_or_else(|| ProviderError::new(ProviderErrorKind::InvalidRequest, "a request without segments"))?;
             let stamp = double.receive(&call, &segments)?;
             let reply = (double.answers)(&call)?;
             play::send(reply, &stamp, cancel).await

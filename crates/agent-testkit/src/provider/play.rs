@@ -11,11 +11,7 @@ use super::{
 };
 
 /// Sends: what the opening says, then the stream.
-pub(super) async fn send(
-    reply: Reply,
-    stamp: &Stamp,
-    cancel: CancelToken,
-) -> Result<ModelStream, ProviderError> {
+pub(super) async fn send(reply: Reply, stamp: &Stamp, cancel: CancelToken) -> Result<ModelStream, ProviderError> {
     let (opening, steps) = reply.play(stamp);
     match opening {
         Opening::Accept => {}
@@ -33,9 +29,7 @@ pub(super) async fn send(
 
 type Rest = (VecDeque<Step>, CancelToken);
 
-async fn next(
-    (mut steps, cancel): Rest,
-) -> Option<(Result<agent_core::ModelEvent, ProviderError>, Rest)> {
+async fn next((mut steps, cancel): Rest) -> Option<(Result<agent_core::ModelEvent, ProviderError>, Rest)> {
     loop {
         let step = steps.pop_front()?;
         let failed = if cancel.is_cancelled() {

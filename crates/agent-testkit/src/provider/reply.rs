@@ -137,11 +137,7 @@ impl Reply {
 
     /// Adds reasoning with a signature, which only this model takes back.
     #[must_use]
-    pub fn then_signed_thinking(
-        self,
-        text: impl Into<String>,
-        signature: impl Into<String>,
-    ) -> Self {
+    pub fn then_signed_thinking(self, text: impl Into<String>, signature: impl Into<String>) -> Self {
         self.then(Block::Thinking { text: text.into(), signature: Some(signature.into()) })
     }
 

@@ -5,9 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agent_core::{
-    Billed, BoxFuture, ModelCall, Origin, Prepared, Provider, ProviderError, ProviderErrorKind,
-};
+use agent_core::{Billed, BoxFuture, ModelCall, Origin, Prepared, Provider, ProviderError, ProviderErrorKind};
 
 use super::{Double, Reply, Sent};
 
@@ -46,8 +44,7 @@ impl Script {
     fn next(&self) -> Result<Reply, ProviderError> {
         let mut state = self.lock();
         let reply = state.replies.pop_front().ok_or_else(|| {
-            let message =
-                format!("the script is over after {} replies; push another", state.played);
+            let message = format!("the script is over after {} replies; push another", state.played);
             ProviderError::new(ProviderErrorKind::Other, message).with_billed(Billed::No)
         })?;
         state.played += 1;
@@ -70,11 +67,8 @@ impl ScriptedProvider {
         let script = Arc::new(Script::default());
         script.lock().replies.extend(replies.into_iter().map(Into::into));
         let played = script.clone();
-        let double = Double {
-            protocol: protocol.into(),
-            provider: provider.into(),
-            ..Double::new(move |_| played.next())
-        };
+        let double =
+            Double { protocol: protocol.into(), provider: provider.into(), ..Double::new(move |_| played.next()) };
         Self { double: Arc::new(double), script }
     }
 

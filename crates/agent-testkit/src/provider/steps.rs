@@ -73,9 +73,7 @@ impl Block {
     fn events(self, block: u32, chunk: Option<usize>, stamp: &Stamp, out: &mut Vec<ModelEvent>) {
         let start = match &self {
             Self::Text(_) => BlockStart::Text,
-            Self::Thinking { .. } => {
-                BlockStart::Thinking { origin: stamp.origin.clone(), encrypted: None }
-            }
+            Self::Thinking { .. } => BlockStart::Thinking { origin: stamp.origin.clone(), encrypted: None },
             Self::Call { name, .. } => BlockStart::ToolCall {
                 name: name.as_str().into(),
                 vendor_id: Some(format!("call_{}_{block}", stamp.id).into()),
@@ -84,21 +82,16 @@ impl Block {
         };
         out.push(ModelEvent::BlockStart { block, start });
         match self {
-            Self::Text(text) => {
-                out.extend(pieces(&text, chunk).map(|text| ModelEvent::TextDelta { block, text }))
-            }
+            Self::Text(text) => out.extend(pieces(&text, chunk).map(|text| ModelEvent::TextDelta { block, text })),
             Self::Thinking { text, signature } => {
+                out.extend(pieces(&text, chunk).map(|text| ModelEvent::ThinkingDelta { block, text }));
                 out.extend(
-                    pieces(&text, chunk).map(|text| ModelEvent::ThinkingDelta { block, text }),
+                    signature.map(|signature| ModelEvent::SignatureDelta { block, signature: signature.into() }),
                 );
-                out.extend(signature.map(|signature| ModelEvent::SignatureDelta {
-                    block,
-                    signature: signature.into(),
-                }));
             }
-            Self::Call { arguments, .. } => out.extend(
-                pieces(&arguments, chunk).map(|json| ModelEvent::ArgumentsDelta { block, json }),
-            ),
+            Self::Call { arguments, .. } => {
+                out.extend(pieces(&arguments, chunk).map(|json| ModelEvent::ArgumentsDelta { block, json }))
+            }
             Self::Whole(_) => {}
         }
         out.push(ModelEvent::BlockEnd { block });

@@ -111,9 +111,7 @@ pub enum Refusal {
         tool: String,
     },
     /// Signed or encrypted reasoning, or an opaque block, that somebody else made.
-    #[error(
-        "block {block} of message {message} is {what} of another origin, which nobody can check"
-    )]
+    #[error("block {block} of message {message} is {what} of another origin, which nobody can check")]
     ForeignBlock {
         /// The message.
         message: usize,
@@ -123,9 +121,7 @@ pub enum Refusal {
         what: &'static str,
     },
     /// A file that the provider does not keep, because it lies at another or nowhere.
-    #[error(
-        "block {block} of message {message} names the file `{file}`, which the provider has not"
-    )]
+    #[error("block {block} of message {message} names the file `{file}`, which the provider has not")]
     UnknownFile {
         /// The message.
         message: usize,

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use agent_core::{
-    AssistantMessage, CallId, ContentBlock, DocumentBlock, ImageBlock, MediaSource, Message,
-    Origin, ToolChoice,
+    AssistantMessage, CallId, ContentBlock, DocumentBlock, ImageBlock, MediaSource, Message, Origin, ToolChoice,
 };
 
 use super::{Asked, Refusal};
@@ -54,10 +53,7 @@ pub(super) fn results(messages: &[&Message]) -> Option<Refusal> {
     open.and_then(|open| unanswered(open, &answered))
 }
 
-fn unanswered(
-    (message, answer): (usize, &AssistantMessage),
-    answered: &HashSet<CallId>,
-) -> Option<Refusal> {
+fn unanswered((message, answer): (usize, &AssistantMessage), answered: &HashSet<CallId>) -> Option<Refusal> {
     let (id, call) = answer.tool_calls().find(|(id, _)| !answered.contains(id))?;
     let block = usize::try_from(id.block()).unwrap_or(usize::MAX);
     Some(Refusal::UnansweredCall { message, block, tool: call.name.clone() })
@@ -71,9 +67,8 @@ pub(super) fn blocks(messages: &[&Message], asked: &Asked<'_>) -> Option<Refusal
             return Some(Refusal::EmptyContent { message, role: of.role() });
         }
         for (block, content) in of.content().iter().enumerate() {
-            let foreign = |origin: Option<&Origin>| {
-                asked.origin.as_ref().is_some_and(|us| origin.is_some_and(|of| of != us))
-            };
+            let foreign =
+                |origin: Option<&Origin>| asked.origin.as_ref().is_some_and(|us| origin.is_some_and(|of| of != us));
             match content {
                 ContentBlock::Text(text) if text.text.trim().is_empty() => {
                     return Some(Refusal::EmptyText { message, block });
@@ -107,9 +102,9 @@ pub(super) fn blocks(messages: &[&Message], asked: &Asked<'_>) -> Option<Refusal
                     return Some(Refusal::ForeignBlock { message, block, what });
                 }
                 ContentBlock::Image(ImageBlock { source: MediaSource::FileId(file), .. })
-                | ContentBlock::Document(DocumentBlock {
-                    source: MediaSource::FileId(file), ..
-                }) if asked.files.is_some_and(|kept| !kept.contains(file)) => {
+                | ContentBlock::Document(DocumentBlock { source: MediaSource::FileId(file), .. })
+                    if asked.files.is_some_and(|kept| !kept.contains(file)) =>
+                {
                     let file = file.clone();
                     return Some(Refusal::UnknownFile { message, block, file });
                 }

@@ -46,10 +46,7 @@ pub(super) enum BadRequest {
 }
 
 /// Takes a whole request off the buffer; `None`, and nothing taken, while it is not all there.
-pub(super) fn take(
-    buffer: &mut BytesMut,
-    connection: usize,
-) -> Result<Option<WireRequest>, BadRequest> {
+pub(super) fn take(buffer: &mut BytesMut, connection: usize) -> Result<Option<WireRequest>, BadRequest> {
     let Some(end) = find(buffer, b"\r\n\r\n") else {
         return if buffer.len() > MAX_HEAD {
             Err(BadRequest::TooLarge { what: "head", limit: MAX_HEAD })
@@ -60,9 +57,7 @@ pub(super) fn take(
     let head = String::from_utf8_lossy(buffer.get(..end).unwrap_or_default()).into_owned();
     let mut lines = head.split("\r\n");
     let mut line = lines.next().unwrap_or_default().split(' ');
-    let (Some(method), Some(path), Some(_), None) =
-        (line.next(), line.next(), line.next(), line.next())
-    else {
+    let (Some(method), Some(path), Some(_), None) = (line.next(), line.next(), line.next(), line.next()) else {
         return Err(BadRequest::Line);
     };
     let headers = lines
@@ -71,13 +66,8 @@ pub(super) fn take(
             Ok((name.to_owned(), value.trim().to_owned()))
         })
         .collect::<Result<Vec<_>, BadRequest>>()?;
-    let mut request = WireRequest {
-        connection,
-        method: method.to_owned(),
-        path: path.to_owned(),
-        headers,
-        body: Bytes::new(),
-    };
+    let mut request =
+        WireRequest { connection, method: method.to_owned(), path: path.to_owned(), headers, body: Bytes::new() };
     let rest = buffer.get(end + 4..).unwrap_or_default();
     let chunked = request.header("transfer-encoding").is_some_and(|v| v.contains("chunked"));
     let found = if chunked {

@@ -32,10 +32,7 @@ async fn deny_names_and_counts() -> Tested {
 
 #[tokio::test]
 async fn a_reply_comes_in_its_pieces() -> Tested {
-    let reply = HttpReply::new(StatusCode::TOO_MANY_REQUESTS)
-        .header("a", "1")
-        .header("a", "2")
-        .body(["da", "", "ta"]);
+    let reply = HttpReply::new(StatusCode::TOO_MANY_REQUESTS).header("a", "1").header("a", "2").body(["da", "", "ta"]);
     let http = ScriptedHttp::new([reply]);
     let mut response = http.client().send(request("question")?).await?;
     assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);

@@ -1,8 +1,6 @@
 //! Records pass through the format; cuts and crashes are where they are told to be.
 
-use agent_core::{
-    IdSource, Journal, JournalError, JournalRecord, RecordBody, RunEnding, UserMessage,
-};
+use agent_core::{IdSource, Journal, JournalError, JournalRecord, RecordBody, RunEnding, UserMessage};
 use agent_testkit::{Crash, Gate, MemoryJournal};
 use futures_util::FutureExt;
 
@@ -27,7 +25,7 @@ async fn records_come_back_from_their_lines() -> Tested {
     journal.append(all[1..].to_vec()).await?;
     assert_eq!((journal.records()?, journal.len()), (all.clone(), 4));
     assert_eq!(journal.load().await?.records(), all);
-    assert!(journal.lines()[3].contains(r#""kind":"runEnded","data":"completed""#));
+    assert!(journal.lines()[3].contains(r#""body":{"runEnded":"completed"}"#), "{}", journal.lines()[3]);
     assert_eq!(MemoryJournal::from_lines(journal.lines()).records()?, all);
 
     let damaged = MemoryJournal::from_lines([journal.lines()[0].as_str(), r#"{"kind":"#]);

@@ -1,9 +1,9 @@
 //! The scripted provider and the provider of a function.
 
 use agent_core::{
-    Billed, CallOptions, CancelToken, ContentBlock, IdSource, ImageBlock, MediaSource, Message,
-    ModelCall, ModelEvent, Money, Price, Provider, ProviderError, ProviderErrorKind, Rates,
-    StopReason, TokenBound, ToolCall, Usage, UserMessage,
+    Billed, CallOptions, CancelToken, ContentBlock, IdSource, ImageBlock, MediaSource, Message, ModelCall, ModelEvent,
+    Money, Price, Provider, ProviderError, ProviderErrorKind, Rates, StopReason, TokenBound, ToolCall, Usage,
+    UserMessage,
 };
 use agent_testkit::{FnProvider, Gate, Reply, ScriptedProvider, assert_cache_stable};
 use futures_util::FutureExt;
@@ -32,20 +32,15 @@ async fn a_reply_is_folded_as_it_was_written() -> Tested {
         .usage(Usage::new(7, 3));
     let provider = ScriptedProvider::new([reply]);
     let message = answer(&prepare(&provider, hi()?.tools(tools(&["add"])?)).await?).await?;
-    let blocks: Vec<String> =
-        message.content.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
+    let blocks: Vec<String> = message.content.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
     let id = message.response_id.as_deref().and_then(|id| id.strip_prefix("resp_")).ok_or("id")?;
     let origin = r#""origin":{"protocol":"toy","provider":"toy","model":"toy-1"}"#;
     let expected = [
         format!(r#"{{"type":"thinking","text":"Hm.",{origin}}}"#),
         format!(r#"{{"type":"thinking","text":"So.","signature":"sig",{origin}}}"#),
         r#"{"type":"text","text":"I add."}"#.to_owned(),
-        format!(
-            r#"{{"type":"toolCall","name":"add","arguments":{{"a":1}},"vendorId":"call_{id}_3"}}"#
-        ),
-        format!(
-            r#"{{"type":"toolCall","name":"add","arguments":"{{\"a\":","vendorId":"call_{id}_4"}}"#
-        ),
+        format!(r#"{{"type":"toolCall","name":"add","arguments":{{"a":1}},"vendorId":"call_{id}_3"}}"#),
+        format!(r#"{{"type":"toolCall","name":"add","arguments":"{{\"a\":","vendorId":"call_{id}_4"}}"#),
     ];
     assert_eq!(blocks, expected);
     assert_eq!((message.stop_reason, message.usage), (StopReason::ToolUse, Usage::new(7, 3)));
@@ -60,8 +55,7 @@ async fn stops_and_usage_are_the_scripts() -> Tested {
         Reply::empty(),
     ]);
     let request = prepare(&provider, hi()?).await?;
-    let (first, second, third) =
-        (answer(&request).await?, answer(&request).await?, answer(&request).await?);
+    let (first, second, third) = (answer(&request).await?, answer(&request).await?, answer(&request).await?);
     assert_eq!((first.stop_reason, first.usage), (StopReason::EndTurn, Usage::new(10, 5)));
     assert_eq!((second.stop_reason, second.usage), (StopReason::Refusal, Usage::ZERO));
     assert_eq!(second.error.as_deref(), Some("no"));
@@ -71,12 +65,9 @@ async fn stops_and_usage_are_the_scripts() -> Tested {
 
 #[tokio::test]
 async fn deltas_have_the_chosen_size() -> Tested {
-    for (size, expected) in [
-        (0, vec!["z", "w", "ö", "l", "f"]),
-        (2, vec!["zw", "öl", "f"]),
-        (5, vec!["zwölf"]),
-        (9, vec!["zwölf"]),
-    ] {
+    for (size, expected) in
+        [(0, vec!["z", "w", "ö", "l", "f"]), (2, vec!["zw", "öl", "f"]), (5, vec!["zwölf"]), (9, vec!["zwölf"])]
+    {
         let reply = Reply::thinking("zwölf").then_text("zwölf").then_call("add", "zwölf");
         let provider = ScriptedProvider::new([reply.chunks(size)]);
         let request = prepare(&provider, hi()?).await?;
@@ -89,11 +80,8 @@ async fn deltas_have_the_chosen_size() -> Tested {
 
 #[tokio::test]
 async fn sending_again_is_the_next_reply_under_another_id() -> Tested {
-    let provider = ScriptedProvider::new([
-        Reply::error(overloaded()),
-        Reply::call("add", "{}"),
-        Reply::call("add", "{}"),
-    ]);
+    let provider =
+        ScriptedProvider::new([Reply::error(overloaded()), Reply::call("add", "{}"), Reply::call("add", "{}")]);
     let request = prepare(&provider, hi()?.tools(tools(&["add"])?)).await?;
     let error = request.send(CancelToken::new()).await.err().ok_or("no error")?;
     assert_eq!(error.kind(), ProviderErrorKind::Overloaded);
@@ -170,11 +158,8 @@ async fn cancelled_before_the_start_nothing_is_sent() -> Tested {
 #[tokio::test]
 async fn cancelled_in_mid_stream_the_next_event_is_the_error() -> Tested {
     let gate = Gate::new();
-    for reply in [
-        Reply::text("ab").chunks(1),
-        Reply::text("ab").hang_after(2),
-        Reply::text("ab").wait_after(2, &gate),
-    ] {
+    for reply in [Reply::text("ab").chunks(1), Reply::text("ab").hang_after(2), Reply::text("ab").wait_after(2, &gate)]
+    {
         let provider = ScriptedProvider::new([reply]);
         let request = prepare(&provider, hi()?).await?;
         let cancel = CancelToken::new();
@@ -258,8 +243,7 @@ async fn requests_are_segments_that_grow_and_have_a_price() -> Tested {
     assert_cache_stable!(one, two);
 
     let sent = provider.sent();
-    let bodies: Vec<&str> =
-        sent.iter().map(|sent| std::str::from_utf8(&sent.body)).collect::<Result<_, _>>()?;
+    let bodies: Vec<&str> = sent.iter().map(|sent| std::str::from_utf8(&sent.body)).collect::<Result<_, _>>()?;
     let head = concat!(
         r#"{"model":"toy-1","maxOutput":50,"temperature":null,"toolChoice":"auto","#,
         r#""reasoning":"default","tools":["#,

@@ -1,10 +1,9 @@
 //! The table of refusals: each row fails when its rule is gone.
 
 use agent_core::{
-    Billed, CallOptions, CancelToken, ContentBlock, ContextView, DocumentBlock, IdSource,
-    ImageBlock, MediaSource, Message, ModelCall, NoteMessage, OpaqueBlock, Origin, Provider,
-    ProviderErrorKind, RawJson, ThinkingBlock, ToolCall, ToolChoice, ToolResultMessage, ToolSet,
-    UserMessage,
+    Billed, CallOptions, CancelToken, ContentBlock, ContextView, DocumentBlock, IdSource, ImageBlock, MediaSource,
+    Message, ModelCall, NoteMessage, OpaqueBlock, Origin, Provider, ProviderErrorKind, RawJson, ThinkingBlock,
+    ToolCall, ToolChoice, ToolResultMessage, ToolSet, UserMessage,
 };
 use agent_testkit::{Asked, Refusal, Reply, ScriptedProvider, refusal};
 
@@ -72,11 +71,9 @@ fn results_and_calls() -> Tested {
         return Err("two calls".into());
     };
     let (two, [r0, r1]) = (Message::from(two), [of_two[0].clone(), of_two[1].clone()]);
-    let orphan = |message, call: agent_core::CallId| {
-        Some(Refusal::ResultWithoutCall { message, call: call.to_string() })
-    };
-    let open =
-        |message, block| Some(Refusal::UnansweredCall { message, block, tool: "add".to_owned() });
+    let orphan =
+        |message, call: agent_core::CallId| Some(Refusal::ResultWithoutCall { message, call: call.to_string() });
+    let open = |message, block| Some(Refusal::UnansweredCall { message, block, tool: "add".to_owned() });
     // No call at all; a call that is not directly before.
     check(&[hi.clone(), r0.clone()], orphan(1, a))?;
     let late = [hi.clone(), two.clone(), r0.clone(), r1.clone(), next.clone(), r1.clone()];
@@ -128,14 +125,8 @@ fn blocks() -> Tested {
 fn names_and_ids_of_calls() -> Tested {
     let mut ids = IdSource::seeded(1);
     let (longest, long) = ("a".repeat(64), "a".repeat(65));
-    for (name, taken) in [
-        ("a-Z_9", true),
-        (&longest, true),
-        ("", false),
-        ("a b", false),
-        ("ä", false),
-        (&long, false),
-    ] {
+    for (name, taken) in [("a-Z_9", true), (&longest, true), ("", false), ("a b", false), ("ä", false), (&long, false)]
+    {
         let call = calls(&mut ids, &[name]);
         let mut all = vec![user(&mut ids, "Hi"), call.clone().into()];
         all.extend(results(&mut ids, &call));
@@ -220,8 +211,7 @@ fn files() {
         (ContentBlock::Image(ImageBlock::new(MediaSource::Url("https://x/y".to_owned()))), None),
     ] {
         let all = [UserMessage::new(ids.message(0), vec![block]).into()];
-        let unknown =
-            missing.map(|id| Refusal::UnknownFile { message: 0, block: 0, file: id.to_owned() });
+        let unknown = missing.map(|id| Refusal::UnknownFile { message: 0, block: 0, file: id.to_owned() });
         check_asked(&all, Asked::new(&none).files(&kept), unknown);
         check_asked(&all, Asked::new(&none), None);
     }
@@ -233,8 +223,7 @@ async fn a_refused_request_is_noted_and_uses_up_no_reply() -> Tested {
     let ids = &mut IdSource::seeded(1);
     let foreign = ThinkingBlock::new("hm").signature("s").origin(Origin::new("a", "b", "c"));
     let thought = assistant(ids, vec![ContentBlock::Thinking(foreign)]).into();
-    let file =
-        UserMessage::new(ids.message(0), vec![ContentBlock::Image(ImageBlock::new(file("f")))]);
+    let file = UserMessage::new(ids.message(0), vec![ContentBlock::Image(ImageBlock::new(file("f")))]);
     let required = CallOptions::new("toy-1").tool_choice(ToolChoice::Required);
     let plain = || CallOptions::new("toy-1");
     let hi = user(ids, "Hi");

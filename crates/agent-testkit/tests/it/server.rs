@@ -54,10 +54,7 @@ async fn bodies_are_framed_as_chosen() -> Tested {
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n\
              2\r\nda\r\n12\r\nta, longer than 16\r\n0\r\n\r\n",
         ),
-        (
-            WireReply::new(200).until_close(["da", "ta"]),
-            "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata",
-        ),
+        (WireReply::new(200).until_close(["da", "ta"]), "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\ndata"),
         (WireReply::raw([&b"HTTP/9 nonsense\n"[..], b"\n\n"]), "HTTP/9 nonsense\n\n\n"),
     ] {
         let server = WireServer::start([reply.close(Place::End)]).await?;
@@ -90,8 +87,7 @@ async fn requests_are_recorded_whole() -> Tested {
     server.wait_for_closed(1).await;
 
     let seen = server.requests();
-    let facts: Vec<_> =
-        seen.iter().map(|r| (r.connection, &*r.method, &*r.path, &r.body[..])).collect();
+    let facts: Vec<_> = seen.iter().map(|r| (r.connection, &*r.method, &*r.path, &r.body[..])).collect();
     let expected: [(usize, &str, &str, &[u8]); 3] =
         [(0, "POST", "/a?b=1", b"hello"), (0, "PUT", "/c", b"abc0123456789"), (0, "GET", "/", b"")];
     assert_eq!(facts, expected);
@@ -107,10 +103,7 @@ async fn what_is_no_request_is_a_fault() -> Tested {
     for (bytes, expected) in [
         ("nonsense\r\n\r\n", "connection 0: the request line is no `METHOD TARGET VERSION`"),
         ("GET / HTTP/1.1\r\nnonsense\r\n\r\n", "connection 0: a header line has no colon"),
-        (
-            "GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
-            "connection 0: the content-length is no number",
-        ),
+        ("GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n", "connection 0: the content-length is no number"),
         (
             "GET / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
             "connection 0: a chunk has no hexadecimal length or no line end",
@@ -133,10 +126,7 @@ async fn when_the_script_is_over_it_says_so() -> Tested {
     let server = WireServer::start([]).await?;
     let mut client = sent(&server, GET).await?;
     let (text, end) = rest(&mut client).await;
-    assert!(
-        text.starts_with("HTTP/1.1 500 ") && text.ends_with("has no reply for GET /"),
-        "{text}"
-    );
+    assert!(text.starts_with("HTTP/1.1 500 ") && text.ends_with("has no reply for GET /"), "{text}");
     assert_eq!((end, server.requests().len()), (Ok(()), 1));
     server.push(four().close(Place::End));
     let mut client = sent(&server, GET).await?;
@@ -146,11 +136,7 @@ async fn when_the_script_is_over_it_says_so() -> Tested {
 }
 
 /// Stalls before it ends, so that what was written has been read.
-async fn ends(
-    place: Place,
-    before: &str,
-    end: fn(WireReply, Place) -> WireReply,
-) -> io::Result<Result<(), ErrorKind>> {
+async fn ends(place: Place, before: &str, end: fn(WireReply, Place) -> WireReply) -> io::Result<Result<(), ErrorKind>> {
     let gate = Gate::new();
     let server = WireServer::start([end(four().stall(place, &gate), place)]).await?;
     let mut client = sent(&server, GET).await?;

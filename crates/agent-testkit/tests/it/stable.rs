@@ -2,9 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use agent_core::{
-    CacheBreakCause, CallOptions, IdSource, ModelCall, Prepared, Provider, Reasoning, ToolSet,
-};
+use agent_core::{CacheBreakCause, CallOptions, IdSource, ModelCall, Prepared, Provider, Reasoning, ToolSet};
 use agent_testkit::{CacheUnstable, ScriptedProvider, assert_cache_stable, check_cache_stable};
 
 use crate::support::{Tested, assistant, tools, user, view};
@@ -58,9 +56,7 @@ async fn the_failure_names_the_place() -> Tested {
     let plain = || CallOptions::new("toy-1");
     let first = prepared(plain(), ToolSet::default(), &["Hi", "Hello", "And?"]).await?;
     let other = prepared(plain(), ToolSet::default(), &["Hi", "Hullo", "And?"]).await?;
-    let Err(CacheUnstable::Diverges { segment, byte: Some(byte), .. }) =
-        check_cache_stable(&first, &other)
-    else {
+    let Err(CacheUnstable::Diverges { segment, byte: Some(byte), .. }) = check_cache_stable(&first, &other) else {
         return Err("no byte".into());
     };
     let segments = other.segments().ok_or("no segments")?;
@@ -71,12 +67,9 @@ async fn the_failure_names_the_place() -> Tested {
     let behind = body.get(usize::try_from(byte)?..).ok_or("beyond the body")?;
     assert!(behind.starts_with("ullo"), "{body} {byte}");
 
-    let failure = catch_unwind(AssertUnwindSafe(|| assert_cache_stable!(first, other)))
-        .err()
-        .ok_or("no failure")?;
+    let failure = catch_unwind(AssertUnwindSafe(|| assert_cache_stable!(first, other))).err().ok_or("no failure")?;
     let message = failure.downcast_ref::<String>().ok_or("no message")?;
-    let expected =
-        format!("the prompt cache breaks: Messages changed at segment {segment}, byte {byte}");
+    let expected = format!("the prompt cache breaks: Messages changed at segment {segment}, byte {byte}");
     assert_eq!(*message, expected);
     Ok(())
 }

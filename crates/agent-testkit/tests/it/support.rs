@@ -3,17 +3,16 @@
 use std::error::Error;
 
 use agent_core::{
-    Arguments, Assembler, AssistantMessage, CallOptions, CancelToken, ContentBlock, ContextView,
-    IdSource, Message, ModelCall, ModelEvent, ModelStream, Prepared, Provider, ProviderError,
-    RawJson, StopReason, ToolCall, ToolResultMessage, ToolSet, ToolSpec, Transcript, UserMessage,
+    Arguments, Assembler, AssistantMessage, CallOptions, CancelToken, ContentBlock, ContextView, IdSource, Message,
+    ModelCall, ModelEvent, ModelStream, Prepared, Provider, ProviderError, RawJson, StopReason, ToolCall,
+    ToolResultMessage, ToolSet, ToolSpec, Transcript, UserMessage,
 };
 
 pub(crate) type Tested = Result<(), Box<dyn Error>>;
 
 pub(crate) fn tools(names: &[&str]) -> Result<ToolSet, Box<dyn Error>> {
     let schema = RawJson::parse(r#"{"type":"object"}"#)?;
-    let specs: Result<Vec<_>, _> =
-        names.iter().map(|name| ToolSpec::new(*name, "a tool", schema.clone())).collect();
+    let specs: Result<Vec<_>, _> = names.iter().map(|name| ToolSpec::new(*name, "a tool", schema.clone())).collect();
     Ok(ToolSet::new(specs?)?)
 }
 
@@ -52,10 +51,7 @@ pub(crate) fn hi() -> Result<ModelCall, Box<dyn Error>> {
     Ok(ModelCall::new(CallOptions::new("toy-1"), view(vec![hi])?))
 }
 
-pub(crate) async fn prepare(
-    provider: &impl Provider,
-    call: ModelCall,
-) -> Result<Prepared, ProviderError> {
+pub(crate) async fn prepare(provider: &impl Provider, call: ModelCall) -> Result<Prepared, ProviderError> {
     provider.prepare(call).await
 }
 
