@@ -23,6 +23,7 @@ mod log;
 mod money;
 mod partial;
 mod records;
+mod schema;
 mod segments;
 mod sse;
 mod sse_cases;
