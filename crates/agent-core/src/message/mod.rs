@@ -104,35 +104,27 @@ tagged! {
     }
 }
 
+/// The same of a message of any role.
+macro_rules! each {
+    ($message:expr, $m:ident => $value:expr) => {
+        match $message {
+            Message::User($m) => $value,
+            Message::Assistant($m) => $value,
+            Message::ToolResult($m) => $value,
+            Message::Note($m) => $value,
+        }
+    };
+}
+
 impl Message {
     /// Names the message.
     pub fn id(&self) -> MessageId {
-        match self {
-            Self::User(m) => m.id,
-            Self::Assistant(m) => m.id,
-            Self::ToolResult(m) => m.id,
-            Self::Note(m) => m.id,
-        }
-    }
-
-    pub(crate) fn set_id(&mut self, id: MessageId) {
-        let place = match self {
-            Self::User(m) => &mut m.id,
-            Self::Assistant(m) => &mut m.id,
-            Self::ToolResult(m) => &mut m.id,
-            Self::Note(m) => &mut m.id,
-        };
-        *place = id;
+        each!(self, m => m.id)
     }
 
     /// The blocks of the message.
     pub fn content(&self) -> &[ContentBlock] {
-        match self {
-            Self::User(m) => &m.content,
-            Self::Assistant(m) => &m.content,
-            Self::ToolResult(m) => &m.content,
-            Self::Note(m) => &m.content,
-        }
+        each!(self, m => &m.content)
     }
 
     /// The text blocks, joined with line feeds.
@@ -154,6 +146,10 @@ impl Message {
     /// Whether a model is shown the message: everything but notes without content.
     pub fn is_shown(&self) -> bool {
         !matches!(self, Self::Note(note) if note.content.is_empty())
+    }
+
+    pub(crate) fn set_id(&mut self, id: MessageId) {
+        each!(self, m => m.id = id)
     }
 
     fn unknown(role: String, _: Fields<'_>, _: &RawValue) -> Result<Self, JsonError> {

@@ -86,3 +86,34 @@ fn a_broken_record_is_an_error() {
     check(r#"{"body":{"queueTaken":{}}}"#, "`message`");
     check(r#"{"run":7,"body":{"runStarted":null}}"#, "");
 }
+
+#[test]
+fn a_newer_version_s_fields_are_written_back() {
+    let call =
+        r#""intent":{"call":"00000000000000000000000007_0","tool":"read","arguments":{ },"effects":{"access":"shared"#;
+    let rest = r#"","idempotent":true,"irreversible":false,"approval":"notNeeded","replay":"rerun","endsTurn":false}"#;
+    let tail = r#","note":{"b":1e0, "a":[1.50]}},"verdict":"allowed","toolVersion":"1","cost":0.10}"#;
+    let text = format!(r#"{{"body":{{"toolIntents":[{{"idempotencyKey":"k",{call}{rest}{tail}]}},"host":"a"}}"#);
+    let record: JournalRecord = serde_json::from_str(&text).unwrap();
+    assert_eq!(serde_json::to_string(&record).unwrap(), text);
+}
+
+#[test]
+fn an_error_deep_in_a_record_names_its_cause() {
+    let text = r#"{"body":{"messageAppended":{"role":"user","id":"00000000000000000000000007","content":[{"type":"text","text":7}]}}}"#;
+    let error = serde_json::from_str::<JournalRecord>(text).unwrap_err().to_string();
+    for part in ["field `body` of a journal record", "field `text` of a text block", "invalid type: integer `7`"] {
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn stop_reasons_have_one_name() {
+    let names = "endTurn toolUse maxTokens stopSequence refusal contextWindow paused cancelled error somethingNew";
+    for name in names.split(' ') {
+        let read: StopReason = serde_json::from_value(name.into()).unwrap();
+        assert_eq!(read, StopReason::from_name(name));
+        assert_eq!(serde_json::to_value(&read).unwrap(), name);
+        assert_eq!((read.as_str(), matches!(read, StopReason::Other(_))), (name, name == "somethingNew"));
+    }
+}
