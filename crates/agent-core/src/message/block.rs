@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap}
 use serde_json::value::RawValue;
 
 use crate::{
-    Arguments, JsonError, RawJson,
+    Arguments, Extra, JsonError, RawJson,
     json::{Fields, tagged},
     macros::{from_text, getters, setters},
 };
@@ -118,13 +118,14 @@ impl Origin {
 pub struct OpaqueBlock {
     origin: Option<Origin>,
     data: RawJson,
+    extra: Extra,
 }
 
 impl OpaqueBlock {
     /// A block of a provider that core has no name for, such as the result of a server tool. It
     /// goes back to this origin only.
     pub fn new(origin: Origin, data: RawJson) -> Self {
-        Self { origin: Some(origin), data }
+        Self { origin: Some(origin), data, extra: Extra::default() }
     }
 
     fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -133,6 +134,7 @@ impl OpaqueBlock {
         map.serialize_entry("type", "opaque")?;
         map.serialize_entry("origin", origin)?;
         map.serialize_entry("data", &self.data)?;
+        self.extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
         map.end()
     }
 }
@@ -160,8 +162,11 @@ impl ContentBlock {
 
     fn unknown(kind: String, mut fields: Fields<'_>, raw: &RawValue) -> Result<Self, JsonError> {
         Ok(Self::Opaque(match kind.as_str() {
-            "opaque" => OpaqueBlock::new(fields.required("origin")?, fields.required("data")?),
-            _ => OpaqueBlock { origin: None, data: RawJson::from_ref(raw) },
+            "opaque" => {
+                let (origin, data) = (Some(fields.required("origin")?), fields.required("data")?);
+                OpaqueBlock { origin, data, extra: fields.rest() }
+            }
+            _ => OpaqueBlock { origin: None, data: RawJson::from_ref(raw), extra: Extra::default() },
         }))
     }
 }

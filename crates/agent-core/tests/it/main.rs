@@ -11,6 +11,7 @@
 
 mod arguments;
 mod assembler;
+mod blocks;
 mod budget;
 mod call_slots;
 mod classify;
