@@ -3,7 +3,7 @@
 //! serde's internally tagged enums and `flatten` buffer their input and lose its bytes; this reader
 //! keeps every field that nobody asked for as it stood.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use serde::{
     Deserialize, Deserializer,
@@ -23,8 +23,9 @@ impl<'a> Fields<'a> {
     pub(crate) fn parse(what: &'static str, raw: &'a RawValue) -> Result<Self, JsonError> {
         let Object(fields) =
             serde_json::from_str(raw.get()).map_err(|source| JsonError::Syntax { what, source })?;
-        for (i, (name, _)) in fields.iter().enumerate() {
-            if fields.iter().take(i).any(|(earlier, _)| earlier == name) {
+        let mut seen = HashSet::with_capacity(fields.len());
+        for (name, _) in &fields {
+            if !seen.insert(name) {
                 return Err(JsonError::Duplicate { what, field: name.clone().into_owned() });
             }
         }
