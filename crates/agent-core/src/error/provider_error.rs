@@ -141,10 +141,10 @@ impl ProviderError {
         self
     }
 
-    /// Adds the vendor's error code.
+    /// Adds the vendor's error code, redacted.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<String>) -> Self {
-        self.0.code = Some(code.into());
+        self.0.code = Some(redact(&code.into()).into_owned());
         self
     }
 

@@ -63,12 +63,16 @@ const PREFIXES: [&str; 14] = [
 ];
 
 /// Names whose values are secrets, in addresses and in `name: value` texts.
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 16] = [
     "key",
     "api_key",
     "apikey",
     "api-key",
     "x-api-key",
+    "x-goog-api-key",
+    "client_secret",
+    "refresh_token",
+    "id_token",
     "access_token",
     "token",
     "secret",

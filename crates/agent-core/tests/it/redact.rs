@@ -9,18 +9,18 @@ use proptest::prelude::*;
 /// A key of each vendor that marks its keys, made up; and how it begins.
 const KEYS: [(&str, &str); 14] = [
     ("sk-ant-api03-AbCdEfGhIjKl_MnOpQrStUvWx-YzAA", "sk-"), // Anthropic
-    ("sk-proj-AbCdEfGhIjKlMnOpQrStUvWx", "sk-"),           // OpenAI
-    ("sk-or-v1-0123456789abcdef0123456789abcdef", "sk-"),  // OpenRouter
-    ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "AIza"),   // Google
-    ("ya29.a0AbCdEfGhIjKlMnOpQr", "ya29."),                // Google OAuth
-    ("AKIAIOSFODNN7EXAMPLE", "AKIA"),                      // AWS
-    ("ASIAIOSFODNN7EXAMPLE", "ASIA"),                      // AWS, temporary
-    ("gsk_AbCdEfGhIjKlMnOpQrStUvWx", "gsk_"),              // Groq
-    ("xai-AbCdEfGhIjKlMnOpQrStUvWx", "xai-"),              // xAI
-    ("ghp_AbCdEfGhIjKlMnOpQrStUvWx", "ghp_"),              // GitHub
-    ("gho_AbCdEfGhIjKlMnOpQrStUvWx", "gho_"),              // Copilot
-    ("hf_AbCdEfGhIjKlMnOpQrStUvWx", "hf_"),                // Hugging Face
-    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "eyJ"), // a JSON web token
+    ("sk-proj-AbCdEfGhIjKlMnOpQrStUvWx", "sk-"),            // OpenAI
+    ("sk-or-v1-0123456789abcdef0123456789abcdef", "sk-"),   // OpenRouter
+    ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "AIza"),    // Google
+    ("ya29.a0AbCdEfGhIjKlMnOpQr", "ya29."),                 // Google OAuth
+    ("AKIAIOSFODNN7EXAMPLE", "AKIA"),                       // AWS
+    ("ASIAIOSFODNN7EXAMPLE", "ASIA"),                       // AWS, temporary
+    ("gsk_AbCdEfGhIjKlMnOpQrStUvWx", "gsk_"),               // Groq
+    ("xai-AbCdEfGhIjKlMnOpQrStUvWx", "xai-"),               // xAI
+    ("ghp_AbCdEfGhIjKlMnOpQrStUvWx", "ghp_"),               // GitHub
+    ("gho_AbCdEfGhIjKlMnOpQrStUvWx", "gho_"),               // Copilot
+    ("hf_AbCdEfGhIjKlMnOpQrStUvWx", "hf_"),                 // Hugging Face
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "eyJ"),  // a JSON web token
     ("github_pat_AbCdEfGhIjKlMnOpQrStUvWx", "github_pat_"),
 ];
 
@@ -46,16 +46,38 @@ fn named_values() {
     let check = |text: &str, expected: &str| assert_eq!(redact(text), expected);
     let hidden = "[redacted]";
     for name in [
-        "key", "api_key", "apikey", "api-key", "x-api-key", "access_token", "token", "secret",
-        "password", "X-Amz-Signature", "X-Amz-Security-Token", "API_KEY", "x-goog-api-key",
-        "client_secret", "refresh_token", "id_token",
+        "key",
+        "api_key",
+        "apikey",
+        "api-key",
+        "x-api-key",
+        "access_token",
+        "token",
+        "secret",
+        "password",
+        "X-Amz-Signature",
+        "X-Amz-Security-Token",
+        "API_KEY",
+        "x-goog-api-key",
+        "client_secret",
+        "refresh_token",
+        "id_token",
     ] {
-        check(&format!("https://a.b/c?x=1&{name}=abc%2F1+2&y=2"), &format!("https://a.b/c?x=1&{name}={hidden}&y=2"));
+        check(
+            &format!("https://a.b/c?x=1&{name}=abc%2F1+2&y=2"),
+            &format!("https://a.b/c?x=1&{name}={hidden}&y=2"),
+        );
         check(&format!("{{\"{name}\":\"abc\"}}"), &format!("{{\"{name}\":\"{hidden}\"}}"));
-        check(&format!("{{\"{name}\": \"abc\", \"x\": 1}}"), &format!("{{\"{name}\": \"{hidden}\", \"x\": 1}}"));
+        check(
+            &format!("{{\"{name}\": \"abc\", \"x\": 1}}"),
+            &format!("{{\"{name}\": \"{hidden}\", \"x\": 1}}"),
+        );
         check(&format!("{name}: abc\nother: def"), &format!("{name}: {hidden}\nother: def"));
         // JSON within JSON.
-        check(&format!("{{\\\"{name}\\\":\\\"abc\\\"}}"), &format!("{{\\\"{name}\\\":\\\"{hidden}\\\"}}"));
+        check(
+            &format!("{{\\\"{name}\\\":\\\"abc\\\"}}"),
+            &format!("{{\\\"{name}\\\":\\\"{hidden}\\\"}}"),
+        );
     }
     check("Authorization: Bearer abc.def", "Authorization: Bearer [redacted]");
     check("{\"Authorization\":\"bearer abc\"}", "{\"Authorization\":\"bearer [redacted]\"}");
@@ -77,7 +99,11 @@ fn harmless_texts_are_left_alone() {
         "claude-haiku-4-5-20251001",
         "ключ 鍵 🔑",
     ] {
-        assert!(matches!(redact(text), Cow::Borrowed(same) if same == text), "{text}: {}", redact(text));
+        assert!(
+            matches!(redact(text), Cow::Borrowed(same) if same == text),
+            "{text}: {}",
+            redact(text)
+        );
     }
 }
 
