@@ -1,4 +1,5 @@
 //! Events to messages: every event, every error, every cut.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use agent_core::{
     Arguments, Assembler, AssemblyError, AssistantMessage, BlockStart, ByteString, ContentBlock,
@@ -188,7 +189,7 @@ fn errors() {
             let ended = [&open[..], &[end(block)]].concat();
             check(&ended, &event, misplaced);
         }
-        check(&[whole.clone()], &moved(&event, 0), E::Misplaced { step, block: 0 });
+        check(std::slice::from_ref(&whole), &moved(&event, 0), E::Misplaced { step, block: 0 });
     }
     check(&open, &end(3), E::Misplaced { step: "the end of a block", block: 3 });
     check(&open, &metadata(9, "1"), E::Misplaced { step: "metadata", block: 9 });
