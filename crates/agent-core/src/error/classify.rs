@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
 use super::{Billed, ProviderError, ProviderErrorKind as Kind};
-use crate::{RetryAfter, http::request_id};
+use crate::{RetryAfter, http::request_id, redact};
 
 /// The vendor's words for "the prompt does not fit", in lower case: Anthropic, Bedrock, OpenAI,
 /// Gemini, xAI, Groq, OpenRouter, Copilot, llama.cpp, LM Studio, MiniMax, Kimi, and general ones.
@@ -105,7 +105,7 @@ pub fn classify(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Provide
     let billed = if turned_away { Billed::No } else { Billed::Unknown };
     let mut error = ProviderError::new(kind, text).with_status(code).with_body(body).with_billed(billed);
     let response = &mut error.0.response;
-    response.code = detail.codes.into_iter().next();
+    response.code = detail.codes.first().map(|code| redact(code).into_owned());
     response.request_id = request_id(headers).map(str::to_owned);
     response.retry_after = RetryAfter::from_headers(headers);
     response.should_retry = headers.get("x-should-retry").and_then(|value| value.to_str().ok()?.parse().ok());

@@ -1,4 +1,6 @@
 //! Tool arguments: what counts as an object, as cut off, as wrong.
+#![expect(clippy::string_slice, reason = "the text is cut at the ends of characters")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use agent_core::{ArgumentFault, Arguments};
 use proptest::prelude::*;

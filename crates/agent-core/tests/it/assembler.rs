@@ -1,4 +1,5 @@
 //! Events to messages: every event, every error, every cut.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use agent_core::{
     Arguments, Assembler, AssemblyError, AssistantMessage, BlockStart, ByteString, ContentBlock, ImageBlock,

@@ -1,5 +1,4 @@
 //! Canonical JSON.
-#![expect(clippy::unwrap_used, reason = "a value that cannot be made fails the test")]
 
 use agent_core::{CanonicalError, JsonError, RawJson, canonical};
 use proptest::prelude::*;
@@ -44,9 +43,8 @@ fn twice() {
 
 #[test]
 fn depth() {
-    let nested = |levels: usize, open: &str, close: &str| {
-        raw(&format!("{}1{}", open.repeat(levels), close.repeat(levels)))
-    };
+    let nested =
+        |levels: usize, open: &str, close: &str| raw(&format!("{}1{}", open.repeat(levels), close.repeat(levels)));
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let levels = 128 / open.matches(['[', '{']).count();
         assert!(canonical(&nested(levels, open, close)).is_ok());
@@ -84,9 +82,8 @@ fn value() -> impl Strategy<Value = Value> {
 fn backwards(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let pair = |(name, value): (&String, &Value)| {
-                format!(" {} :\n{}", Value::from(name.as_str()), backwards(value))
-            };
+            let pair =
+                |(name, value): (&String, &Value)| format!(" {} :\n{}", Value::from(name.as_str()), backwards(value));
             let mut fields: Vec<_> = map.iter().map(pair).collect();
             fields.reverse();
             format!("{{{}}}", fields.join(","))

@@ -1,4 +1,5 @@
 //! Failed responses by status, headers and body.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use agent_core::{Billed, ErrorDetail, ProviderError, ProviderErrorKind as Kind, classify, is_overflow_text};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 /// What each recorded error means. A new recording without a row fails the test.
-const KINDS: [(&str, Kind); 15] = [
+const KINDS: [(&str, Kind); 16] = [
     ("anthropic/error-400.json", Kind::InvalidRequest),
     ("anthropic/error-401.json", Kind::Auth),
     ("anthropic/error-404.json", Kind::NotFound),
@@ -23,6 +23,7 @@ const KINDS: [(&str, Kind); 15] = [
     ("openai-chat/synthetic-error-context-length.json", Kind::ContextOverflow),
     ("openai-chat/openrouter-error-429.json", Kind::RateLimited),
     ("openai-responses/error-400.json", Kind::InvalidRequest),
+    ("recorded-peers/llama-server-error-bad-json-schema.json", Kind::InvalidRequest),
 ];
 
 #[test]
@@ -32,7 +33,9 @@ fn recorded_errors() {
         eprintln!("skipped: there is no {}", folder.display());
         return;
     };
-    let entries: Vec<Value> = serde_json::from_slice(&manifest).unwrap();
+    let peers = fs::read(folder.join("recorded-peers/manifest.json")).unwrap();
+    let mut entries: Vec<Value> = serde_json::from_slice(&manifest).unwrap();
+    entries.extend(serde_json::from_slice::<Vec<Value>>(&peers).unwrap());
     let mut seen = 0;
     for entry in &entries {
         let file = entry["file"].as_str().unwrap();

@@ -1,4 +1,5 @@
 //! Ids: their text, their order, and what is no id.
+#![expect(clippy::string_slice, reason = "the text is cut at the ends of characters")]
 
 use agent_core::{AttemptId, CallId, IdSource, MessageId, RunId};
 use proptest::prelude::*;

@@ -1,4 +1,5 @@
 //! Arguments while they stream: against serde_json, under every cut.
+#![expect(clippy::string_slice, reason = "the text is cut at the ends of characters")]
 
 use agent_core::PartialArguments;
 use proptest::prelude::*;

@@ -9,18 +9,18 @@ use proptest::prelude::*;
 /// A key of each vendor that marks its keys, made up; and how it begins.
 const KEYS: [(&str, &str); 14] = [
     ("sk-ant-api03-AbCdEfGhIjKl_MnOpQrStUvWx-YzAA", "sk-"), // Anthropic
-    ("sk-proj-AbCdEfGhIjKlMnOpQrStUvWx", "sk-"),           // OpenAI
-    ("sk-or-v1-0123456789abcdef0123456789abcdef", "sk-"),  // OpenRouter
-    ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "AIza"),   // Google
-    ("ya29.a0AbCdEfGhIjKlMnOpQr", "ya29."),                // Google OAuth
-    ("AKIAIOSFODNN7EXAMPLE", "AKIA"),                      // AWS
-    ("ASIAIOSFODNN7EXAMPLE", "ASIA"),                      // AWS, temporary
-    ("gsk_AbCdEfGhIjKlMnOpQrStUvWx", "gsk_"),              // Groq
-    ("xai-AbCdEfGhIjKlMnOpQrStUvWx", "xai-"),              // xAI
-    ("ghp_AbCdEfGhIjKlMnOpQrStUvWx", "ghp_"),              // GitHub
-    ("gho_AbCdEfGhIjKlMnOpQrStUvWx", "gho_"),              // Copilot
-    ("hf_AbCdEfGhIjKlMnOpQrStUvWx", "hf_"),                // Hugging Face
-    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "eyJ"), // a JSON web token
+    ("sk-proj-AbCdEfGhIjKlMnOpQrStUvWx", "sk-"),            // OpenAI
+    ("sk-or-v1-0123456789abcdef0123456789abcdef", "sk-"),   // OpenRouter
+    ("AIzaSyA0123456789abcdefghijklmnopqrstuv", "AIza"),    // Google
+    ("ya29.a0AbCdEfGhIjKlMnOpQr", "ya29."),                 // Google OAuth
+    ("AKIAIOSFODNN7EXAMPLE", "AKIA"),                       // AWS
+    ("ASIAIOSFODNN7EXAMPLE", "ASIA"),                       // AWS, temporary
+    ("gsk_AbCdEfGhIjKlMnOpQrStUvWx", "gsk_"),               // Groq
+    ("xai-AbCdEfGhIjKlMnOpQrStUvWx", "xai-"),               // xAI
+    ("ghp_AbCdEfGhIjKlMnOpQrStUvWx", "ghp_"),               // GitHub
+    ("gho_AbCdEfGhIjKlMnOpQrStUvWx", "gho_"),               // Copilot
+    ("hf_AbCdEfGhIjKlMnOpQrStUvWx", "hf_"),                 // Hugging Face
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "eyJ"),  // a JSON web token
     ("github_pat_AbCdEfGhIjKlMnOpQrStUvWx", "github_pat_"),
 ];
 
@@ -46,9 +46,22 @@ fn named_values() {
     let check = |text: &str, expected: &str| assert_eq!(redact(text), expected);
     let hidden = "[redacted]";
     for name in [
-        "key", "api_key", "apikey", "api-key", "x-api-key", "access_token", "token", "secret",
-        "password", "X-Amz-Signature", "X-Amz-Security-Token", "API_KEY", "x-goog-api-key",
-        "client_secret", "refresh_token", "id_token",
+        "key",
+        "api_key",
+        "apikey",
+        "api-key",
+        "x-api-key",
+        "access_token",
+        "token",
+        "secret",
+        "password",
+        "X-Amz-Signature",
+        "X-Amz-Security-Token",
+        "API_KEY",
+        "x-goog-api-key",
+        "client_secret",
+        "refresh_token",
+        "id_token",
     ] {
         check(&format!("https://a.b/c?x=1&{name}=abc%2F1+2&y=2"), &format!("https://a.b/c?x=1&{name}={hidden}&y=2"));
         check(&format!("{{\"{name}\":\"abc\"}}"), &format!("{{\"{name}\":\"{hidden}\"}}"));
@@ -115,9 +128,7 @@ fn debug_never_shows_a_secret() {
 fn errors_never_show_a_secret() {
     let shown = |error: &ProviderError| format!("{error} {error:?} {error:#?}");
     let said = format!("bad key {KEY}");
-    let error = ProviderError::new(ProviderErrorKind::Auth, &said)
-        .with_body(said.as_bytes())
-        .with_code(KEY);
+    let error = ProviderError::new(ProviderErrorKind::Auth, &said).with_body(said.as_bytes()).with_code(KEY);
     assert!(!shown(&error).contains("secretindeed"), "{error:?}");
     for body in [
         format!("{{\"error\":{{\"message\":\"{said}\",\"code\":\"{KEY}\"}}}}"),

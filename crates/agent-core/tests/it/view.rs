@@ -1,4 +1,6 @@
 //! What a model is shown: each edit and error, marks, and the fold under random edits.
+#![expect(clippy::indexing_slicing, reason = "what fails here fails the test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use agent_core::{ContextView, Message, MessageId, NoteMessage, Transcript, ViewEdit, ViewError};
 use proptest::prelude::*;
