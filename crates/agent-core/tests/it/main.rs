@@ -16,6 +16,7 @@ mod budget;
 mod call_slots;
 mod cancel;
 mod canonical;
+mod cases;
 mod classify;
 mod classify_fixtures;
 mod given;
