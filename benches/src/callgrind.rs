@@ -9,11 +9,7 @@ use std::process::{Command, Stdio};
 /// Whether valgrind can be started.
 #[must_use]
 pub fn is_there() -> bool {
-    let status = Command::new("valgrind")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let status = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 

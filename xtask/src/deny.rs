@@ -26,10 +26,7 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
         faults.push(Fault::new("cargo deny", what, remedy));
     }
     let advisories = check_advisories(runner, &mut faults)?;
-    let figures = format!(
-        "licences, bans and sources checked, advisories {advisories}, {} violations",
-        faults.len()
-    );
+    let figures = format!("licences, bans and sources checked, advisories {advisories}, {} violations", faults.len());
     Ok(Report::new(figures, faults))
 }
 
@@ -49,8 +46,7 @@ fn check_advisories(runner: &Runner, faults: &mut Vec<Fault>) -> Result<&'static
 
 /// Where cargo-deny keeps the RustSec database; the name holds a hash of its address.
 fn database() -> Option<PathBuf> {
-    let home = env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| env::home_dir().map(|home| home.join(".cargo")))?;
+    let home =
+        env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| env::home_dir().map(|home| home.join(".cargo")))?;
     Some(home.join("advisory-dbs").join("advisory-db-3157b0e258782691"))
 }

@@ -51,9 +51,8 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     let (mut faults, mut figures) = (Vec::new(), Vec::new());
     for package in &workspace.packages {
         let path = runner.root().join(&package.folder).join("Cargo.toml");
-        let manifest: Table = walk::read(&path)?
-            .parse()
-            .map_err(|source| Error::Toml { path: path.clone(), source })?;
+        let manifest: Table =
+            walk::read(&path)?.parse().map_err(|source| Error::Toml { path: path.clone(), source })?;
         faults.extend(judge_versions(&package.name, &manifest));
         if package.is_crate() {
             faults.extend(judge_features(&package.name, &package.features));
@@ -68,11 +67,7 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
 }
 
 /// Counts the crates of a tree; a crate in two versions counts twice, as it compiles twice.
-fn judge_budget(
-    name: &str,
-    tree: &[Unit],
-    budgets: &[(&str, usize, &str)],
-) -> (String, Option<Fault>) {
+fn judge_budget(name: &str, tree: &[Unit], budgets: &[(&str, usize, &str)]) -> (String, Option<Fault>) {
     let mut units: Vec<_> = tree.iter().map(|unit| (&unit.name, &unit.version)).collect();
     units.sort();
     units.dedup();
@@ -131,8 +126,6 @@ fn dependency_tables(manifest: &Table) -> impl Iterator<Item = &Table> {
     let targets = manifest.get("target").and_then(Value::as_table);
     let targets = targets.into_iter().flat_map(Table::values).filter_map(Value::as_table);
     std::iter::once(manifest).chain(targets).flat_map(|table| {
-        ["dependencies", "dev-dependencies", "build-dependencies"]
-            .iter()
-            .filter_map(|key| table.get(*key)?.as_table())
+        ["dependencies", "dev-dependencies", "build-dependencies"].iter().filter_map(|key| table.get(*key)?.as_table())
     })
 }

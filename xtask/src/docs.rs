@@ -32,14 +32,12 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
 
     let (files, links, broken) = check_links(runner.root())?;
     faults.extend(broken);
-    let figures =
-        format!("{files} Markdown files, {links} relative links, {} violations", faults.len());
+    let figures = format!("{files} Markdown files, {links} relative links, {} violations", faults.len());
     Ok(Report::new(figures, faults))
 }
 
 /// `cargo test --doc` for all but the package that changes serde_json for everybody.
-pub(crate) const DOCTESTS: [&str; 5] =
-    ["test", "--doc", "--workspace", "--exclude", PRESERVE_ORDER];
+pub(crate) const DOCTESTS: [&str; 5] = ["test", "--doc", "--workspace", "--exclude", PRESERVE_ORDER];
 
 /// Counts files and links, and finds links that lead nowhere.
 fn check_links(root: &Path) -> Result<(usize, usize, Vec<Fault>), Error> {

@@ -37,10 +37,7 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
         }
     }
     let (with, without) = (with.len(), without.len());
-    let figures = format!(
-        "{with} crates with features, {without} without, {builds} builds, {} failed",
-        faults.len()
-    );
+    let figures = format!("{with} crates with features, {without} without, {builds} builds, {} failed", faults.len());
     Ok(Report::new(figures, faults))
 }
 

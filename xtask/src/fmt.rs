@@ -11,7 +11,6 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     if runner::passes(&mut runner.cargo(["fmt", "--all", "--", "--check"]))? {
         return Ok(Report::new("all files formatted", Vec::new()));
     }
-    let fault =
-        Fault::new("rustfmt", "files are not formatted, see above", "run `cargo fmt --all`");
+    let fault = Fault::new("rustfmt", "files are not formatted, see above", "run `cargo fmt --all`");
     Ok(Report::new("not formatted", vec![fault]))
 }

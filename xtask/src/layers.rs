@@ -85,18 +85,8 @@ const fn everywhere(name: &'static str, reason: &'static str) -> Ban {
     Ban { from: None, except: None, name, part: Part::Whole, reason }
 }
 
-const RUNTIME: &[&str] = &[
-    "fs",
-    "full",
-    "io-std",
-    "net",
-    "process",
-    "rt",
-    "rt-multi-thread",
-    "signal",
-    "test-util",
-    "time",
-];
+const RUNTIME: &[&str] =
+    &["fs", "full", "io-std", "net", "process", "rt", "rt-multi-thread", "signal", "test-util", "time"];
 const JSON: &[&str] = &["preserve_order", "arbitrary_precision", "float_roundtrip"];
 
 const BANNED: &[Ban] = &[
@@ -210,8 +200,7 @@ fn judge_edge(package: &Package, sees: Sees, dependency: &Dependency) -> Option<
 /// dependencies, `with_dev` all kinds.
 fn judge_reach(package: &str, normal: &[Unit], with_dev: &[Unit], bans: &[Ban]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    let applies =
-        |ban: &&Ban| ban.from.is_none_or(|from| from == package) && ban.except != Some(package);
+    let applies = |ban: &&Ban| ban.from.is_none_or(|from| from == package) && ban.except != Some(package);
     for ban in bans.iter().filter(applies) {
         let name = ban.name;
         // A crate's own tests may use a runtime; a ban for all holds in tests, too.

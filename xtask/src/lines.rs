@@ -168,9 +168,7 @@ impl Counter {
                 let from = Mark { line: self.line, code: self.code.len() - 1 };
                 State::Hash { from, inner: false }
             }
-            State::Hash { from, inner: false } if is_code && c == '!' => {
-                State::Hash { from, inner: true }
-            }
+            State::Hash { from, inner: false } if is_code && c == '!' => State::Hash { from, inner: true },
             State::Hash { from, inner } if is_code && c == '[' => {
                 State::Attribute { from, inner, depth: 1, text: String::new() }
             }
@@ -213,14 +211,7 @@ impl Counter {
         State::Test { first_line: from.line, depth: 0, head: String::new() }
     }
 
-    fn test(
-        &mut self,
-        first_line: usize,
-        depth: usize,
-        mut head: String,
-        c: char,
-        class: Class,
-    ) -> State {
+    fn test(&mut self, first_line: usize, depth: usize, mut head: String, c: char, class: Class) -> State {
         if class != Class::Code {
             return State::Test { first_line, depth, head };
         }
@@ -262,10 +253,9 @@ impl Counter {
 /// would end a field, a variant or an arm.
 fn is_item(head: &str) -> bool {
     const KEYWORDS: &[&str] = &[
-        "async", "const", "enum", "extern", "fn", "impl", "let", "mod", "static", "struct",
-        "trait", "type", "union", "unsafe", "use",
+        "async", "const", "enum", "extern", "fn", "impl", "let", "mod", "static", "struct", "trait", "type", "union",
+        "unsafe", "use",
     ];
-    let mut words =
-        head.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
+    let mut words = head.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
     words.find(|word| *word != "pub").is_some_and(|word| KEYWORDS.contains(&word))
 }

@@ -24,9 +24,7 @@ pub(crate) fn relative(text: &str) -> Vec<Link> {
             (None, None) => {
                 let line = without_code(line);
                 let targets = inline_targets(&line).into_iter().chain(definition_target(&line));
-                links.extend(
-                    targets.filter_map(relative_path).map(|path| Link { line: index + 1, path }),
-                );
+                links.extend(targets.filter_map(relative_path).map(|path| Link { line: index + 1, path }));
             }
         }
     }
@@ -84,8 +82,8 @@ fn relative_path(target: &str) -> Option<String> {
         None => target.split_whitespace().next()?,
     };
     let path = target.split('#').next()?;
-    let has_scheme = target.split_once(':').is_some_and(|(scheme, _)| {
-        scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
-    });
+    let has_scheme = target
+        .split_once(':')
+        .is_some_and(|(scheme, _)| scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')));
     (!path.is_empty() && !has_scheme && !target.starts_with("//")).then(|| path.replace("%20", " "))
 }

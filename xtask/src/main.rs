@@ -1,13 +1,6 @@
 //! The checks that keep the workspace honest: `cargo xtask <command>`.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool for the terminal: printing is its job"
-)]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a native tool: it reads files, the environment and starts cargo"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal: printing is its job")]
+#![expect(clippy::disallowed_methods, reason = "a native tool: it reads files, the environment and starts cargo")]
 
 mod check;
 mod clippy;
@@ -56,8 +49,7 @@ const COMMANDS: &[Row] = &[
 
 fn main() -> ExitCode {
     let mut args = env::args().skip(1);
-    let Some(name) = args.next().filter(|name| !matches!(name.as_str(), "help" | "--help" | "-h"))
-    else {
+    let Some(name) = args.next().filter(|name| !matches!(name.as_str(), "help" | "--help" | "-h")) else {
         help();
         return ExitCode::SUCCESS;
     };

@@ -69,11 +69,9 @@ pub(crate) fn load(runner: &Runner) -> Result<Workspace, Error> {
 
 /// Parses the output of `cargo metadata --format-version 1`, with or without `--no-deps`.
 pub(crate) fn parse(text: &str) -> Result<Workspace, Error> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|source| Error::Json { what: WHAT, source })?;
+    let value: Value = serde_json::from_str(text).map_err(|source| Error::Json { what: WHAT, source })?;
     let root = PathBuf::from(string(&value, "workspace_root")?);
-    let members: Vec<&str> =
-        array(&value, "workspace_members")?.iter().filter_map(Value::as_str).collect();
+    let members: Vec<&str> = array(&value, "workspace_members")?.iter().filter_map(Value::as_str).collect();
     let mut packages = Vec::new();
     for package in array(&value, "packages")? {
         if members.contains(&string(package, "id")?) {

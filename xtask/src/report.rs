@@ -32,11 +32,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(
-        place: impl Into<String>,
-        what: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(place: impl Into<String>, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { place: place.into(), what: what.into(), remedy: remedy.into() }
     }
 }
@@ -78,10 +74,9 @@ impl fmt::Display for Error {
             Self::Read { path, .. } => write!(f, "could not read {}", path.display()),
             Self::Json { what, .. } => write!(f, "{what} is not the JSON that this tool knows"),
             Self::Toml { path, .. } => write!(f, "{} is not valid TOML", path.display()),
-            Self::Field { what, field } => write!(
-                f,
-                "{what} has no field `{field}`; the format changed, update xtask/src/metadata.rs"
-            ),
+            Self::Field { what, field } => {
+                write!(f, "{what} has no field `{field}`; the format changed, update xtask/src/metadata.rs")
+            }
             Self::Argument { command, argument } => {
                 write!(f, "`{command}` takes no argument `{argument}`; run `cargo xtask` for help")
             }

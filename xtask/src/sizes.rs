@@ -79,8 +79,7 @@ fn judge(files: &[(String, String)], limits: &Limits<'_>) -> Sizes {
             let what = "its first line does not begin with `//!`";
             sizes.faults.push(Fault::new(path, what, "say there what the file is for"));
         }
-        let (length, rule) =
-            if is_test { (text.lines().count(), TEST_FILE) } else { (counted.length, FILE) };
+        let (length, rule) = if is_test { (text.lines().count(), TEST_FILE) } else { (counted.length, FILE) };
         sizes.faults.extend(judge_length(path, length, rule, limits.exceptions));
         if let Some(name) = crate_of(path) {
             let code = if is_test { 0 } else { counted.code };
@@ -104,12 +103,7 @@ fn judge(files: &[(String, String)], limits: &Limits<'_>) -> Sizes {
     sizes
 }
 
-fn judge_length(
-    path: &str,
-    length: usize,
-    rule: usize,
-    exceptions: &[(&str, usize, &str)],
-) -> Option<Fault> {
+fn judge_length(path: &str, length: usize, rule: usize, exceptions: &[(&str, usize, &str)]) -> Option<Fault> {
     let exception = exceptions.iter().find(|(file, ..)| *file == path);
     let limit = exception.map_or(rule, |(_, lines, _)| *lines);
     if length > limit {
@@ -119,11 +113,7 @@ fn judge_length(
     }
     if exception.is_some() && length <= rule {
         let what = format!("{length} lines, within the usual {rule}, but excepted");
-        return Some(Fault::new(
-            path,
-            what,
-            "remove its row from EXCEPTIONS in xtask/src/sizes.rs",
-        ));
+        return Some(Fault::new(path, what, "remove its row from EXCEPTIONS in xtask/src/sizes.rs"));
     }
     None
 }

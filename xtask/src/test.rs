@@ -69,12 +69,7 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
 }
 
 /// Runs one command, adds its counts to the total and its failure to the faults.
-fn perform(
-    command: &mut Command,
-    harness: Harness,
-    total: &mut Counts,
-    faults: &mut Vec<Fault>,
-) -> Result<(), Error> {
+fn perform(command: &mut Command, harness: Harness, total: &mut Counts, faults: &mut Vec<Fault>) -> Result<(), Error> {
     let keep = match harness {
         Harness::Nextest => Keep::Stderr,
         Harness::Libtest => Keep::Stdout,
@@ -100,9 +95,9 @@ fn perform(
 
 /// Whether arguments for nextest name packages themselves.
 fn selects_packages(args: &[String]) -> bool {
-    args.iter().take_while(|arg| *arg != "--").any(|arg| {
-        arg.starts_with("-p") || arg.starts_with("--package") || arg.starts_with("--manifest-path")
-    })
+    args.iter()
+        .take_while(|arg| *arg != "--")
+        .any(|arg| arg.starts_with("-p") || arg.starts_with("--package") || arg.starts_with("--manifest-path"))
 }
 
 /// Reads nextest's last `Summary` line, or sums libtest's `test result` lines, one per binary.
@@ -111,8 +106,7 @@ fn count(harness: Harness, text: &str) -> Counts {
         // The output of failed tests comes before it and has `test result` lines of its own.
         Harness::Nextest => {
             let after = |line: &str| {
-                let (_, counts) =
-                    line.trim_start().strip_prefix("Summary [")?.split_once(" run: ")?;
+                let (_, counts) = line.trim_start().strip_prefix("Summary [")?.split_once(" run: ")?;
                 Some(count_line(counts))
             };
             text.lines().rev().find_map(after).unwrap_or_default()

@@ -25,8 +25,7 @@ pub(crate) enum Accepts {
     OrNewer,
 }
 
-pub(crate) const NEXTEST: Tool =
-    Tool { name: "nextest", version: "0.9.143", accepts: Accepts::OrNewer };
+pub(crate) const NEXTEST: Tool = Tool { name: "nextest", version: "0.9.143", accepts: Accepts::OrNewer };
 pub(crate) const DENY: Tool = Tool { name: "deny", version: "0.20.2", accepts: Accepts::Exactly };
 
 /// Whether a tool can be used, after an attempt to install it.

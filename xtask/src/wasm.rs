@@ -62,12 +62,10 @@ fn prepare(runner: &Runner) -> Result<Option<String>, Error> {
     if !Path::new("/usr/bin/dpkg-query").exists() {
         return Ok(Some("the packages are Debian's and this machine has no dpkg".to_owned()));
     }
-    let missing: Vec<_> =
-        PACKAGES.iter().copied().filter(|package| !is_installed(runner, package)).collect();
+    let missing: Vec<_> = PACKAGES.iter().copied().filter(|package| !is_installed(runner, package)).collect();
     if !missing.is_empty() {
         let names = missing.join(" ");
-        let is_root =
-            runner::output(runner.program("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+        let is_root = runner::output(runner.program("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
         if !is_root {
             return Ok(Some(format!("missing {names}; as root: apt-get install {names}")));
         }
@@ -117,14 +115,8 @@ fn build(runner: &Runner, target: &Path, name: &str) -> Command {
 /// Without what rustup's cargo sets for its children: Debian's programs would load rustup's
 /// libraries.
 fn clean(command: &mut Command) -> &mut Command {
-    const INHERITED: &[&str] = &[
-        "LD_LIBRARY_PATH",
-        "RUSTUP_TOOLCHAIN",
-        "CARGO",
-        "RUSTDOC",
-        "RUSTC_WRAPPER",
-        "RUSTC_WORKSPACE_WRAPPER",
-    ];
+    const INHERITED: &[&str] =
+        &["LD_LIBRARY_PATH", "RUSTUP_TOOLCHAIN", "CARGO", "RUSTDOC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER"];
     for name in INHERITED {
         command.env_remove(name);
     }

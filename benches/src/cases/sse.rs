@@ -100,9 +100,7 @@ pub(super) const MANY_LINES: Case = Case {
     name: "sse-many-lines",
     unit: "MB of one event of 64-byte data lines",
     run: |n| {
-        let chunk = Bytes::from(
-            "data: 012345678901234567890123456789012345678901234567890123456\n".repeat(READ / 64),
-        );
+        let chunk = Bytes::from("data: 012345678901234567890123456789012345678901234567890123456\n".repeat(READ / 64));
         let mut decoder = SseDecoder::new();
         for _ in 0..n * READS_PER_MB {
             decoder.push(chunk.clone());

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    CacheBreak, CallId, Loss, Message, ModelEvent, Money, Origin, ProviderErrorKind, RawJson,
-    RunId, StopReason, ToolCall, ToolOutput, Usage,
+    CacheBreak, CallId, Loss, Message, ModelEvent, Money, Origin, ProviderErrorKind, RawJson, RunId, StopReason,
+    ToolCall, ToolOutput, Usage,
 };
 
 /// An event with where it belongs.

@@ -1,4 +1,13 @@
 //! The vocabulary and the seams of Mainspring.
+#![doc = include_str!("../README.md")]
+//!
+//! # The way of a prompt
+//!
+//! A [`Transcript`] is shown to a model as a [`ContextView`], in a [`ModelCall`]. A [`Provider`] prepares it: a
+//! [`Wire`] encodes it into [`Segments`], whose [`Chain`] a cache guard compares with the last one's, and whose bound
+//! a [`Budget`] reserves. What is about to happen goes to the [`Journal`]; then [`Prepared::send`] sends. A
+//! [`Decoder`] turns bytes into [`ModelEvent`]s, an [`Assembler`] makes a message of them, and the journal has it
+//! before anybody acts on it. [`Tool`]s run as their [`Effects`] allow, and their results close the turn.
 
 mod auth;
 mod budget;
@@ -12,6 +21,7 @@ mod http;
 mod id;
 mod journal;
 mod json;
+mod macros;
 mod message;
 mod model;
 mod provider;
@@ -30,59 +40,46 @@ pub use bytestring::ByteString;
 pub use crate::{
     auth::{Credential, CredentialSource},
     budget::{
-        Budget, BudgetExceeded, Money, MoneyError, Price, PriceBand, Rates, Reservation,
-        Settlement, WorstCaseError,
+        Budget, BudgetExceeded, Money, MoneyError, Price, PriceBand, Rates, Reservation, Settlement, WorstCaseError,
     },
     call::{
-        CacheLifetime, CallOptions, Effort, ModelCall, OutputSchema, Reasoning, ToolChoice,
-        ToolSet, ToolSpec, ToolSpecError,
+        CacheLifetime, CallOptions, Effort, ModelCall, OutputSchema, Reasoning, ToolChoice, ToolSet, ToolSpec,
+        ToolSpecError,
     },
     cancel::{CancelToken, DropGuard},
     context::{ContextFacts, ContextPlan, ContextPolicy, TokenCounter},
-    error::{
-        Billed, BoxError, ErrorDetail, ProviderError, ProviderErrorKind, ToolError, classify,
-        is_overflow_text,
-    },
+    error::{Billed, BoxError, ErrorDetail, ProviderError, ProviderErrorKind, ToolError, classify, is_overflow_text},
     event::{AgentEvent, Envelope},
-    hook::{
-        Hook, InputVerdict, ModelVerdict, OnFailure, RunFacts, StopVerdict, ToolVerdict,
-        TurnVerdict,
-    },
+    hook::{Hook, HookFuture, InputVerdict, ModelVerdict, OnFailure, RunFacts, StopVerdict, ToolVerdict, TurnVerdict},
     http::{Body, HttpClient, HttpError, HttpPhase, RetryAfter, Secret, redact},
     id::{AttemptId, CallId, IdError, IdSource, MessageId, RunId},
     journal::{
-        ApprovalAnswer, Branch, CallEnd, CallIntent, CallStart, Journal, JournalError,
-        JournalRecord, RecordBody, RunEnding, ToolIntent, Verdict,
+        ApprovalAnswer, Branch, CallEnd, CallIntent, CallStart, Journal, JournalError, JournalRecord, RecordBody,
+        RunEnding, ToolIntent, Verdict,
     },
     json::{Extra, JsonError, RawJson},
     message::{
-        ArgumentFault, Arguments, AssistantMessage, ContentBlock, DocumentBlock, ImageBlock,
-        MediaSource, Message, NoteMessage, OpaqueBlock, Origin, StopReason, TextBlock,
-        ThinkingBlock, ToolCall, ToolResultMessage, Usage, UserMessage,
+        ArgumentFault, Arguments, AssistantMessage, ContentBlock, DocumentBlock, ImageBlock, MediaSource, Message,
+        NoteMessage, OpaqueBlock, Origin, StopReason, TextBlock, ThinkingBlock, ToolCall, ToolResultMessage, Usage,
+        UserMessage,
     },
     model::{Abilities, ModelFacts},
-    provider::{
-        ForeignProvider, ForeignService, Loss, Prepared, Provider, ProviderService, SendPrepared,
-    },
-    schema::{CanonicalError, canonical},
+    provider::{ForeignProvider, ForeignService, Loss, Prepared, Provider, ProviderService, SendPrepared},
+    schema::{CanonicalError, Coercion, StructuralValidator, canonical, coerce},
     sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent},
     stream::{
-        Assembler, AssemblyError, BlockStart, CallSlots, ModelEvent, ModelStream, PartialArguments,
-        PartialField,
+        Assembler, AssemblyError, BlockStart, CallSlots, ModelEvent, ModelStream, PartialArguments, PartialField,
     },
     time::Timer,
     tool::{
-        Access, Approval, Effects, Replay, Suspended, Tool, ToolContext, ToolEvents, ToolOutcome,
-        ToolOutput, ToolSource, Validator, Violation,
+        Access, Approval, Effects, Replay, Suspended, Tool, ToolContext, ToolEvents, ToolOutcome, ToolOutput,
+        ToolSource, Validator, Violation,
     },
-    transcript::{
-        ContextView, Log, OpenTurn, Repair, Transcript, TranscriptError, ViewEdit, ViewEntry,
-        ViewError,
-    },
+    transcript::{ContextView, Log, OpenTurn, Repair, Transcript, TranscriptError, ViewEdit, ViewEntry, ViewError},
     wire::{
-        Block, CacheBreak, CacheBreakCause, CacheOrder, Chain, ChainHash, Decoder, Divergence,
-        Encoded, Events, Frames, HttpProvider, MarkerSlot, MessagePieces, MessageWalk, Piece,
-        PieceCache, Section, Segments, SegmentsBuilder, TokenBound, Wire,
+        Block, CacheBreak, CacheBreakCause, CacheOrder, Chain, ChainHash, Decoder, Divergence, Encoded, Events, Frames,
+        HttpProvider, MarkerSlot, MessagePieces, MessageWalk, Piece, PieceCache, Section, Segments, SegmentsBuilder,
+        TokenBound, Wire,
     },
 };
 

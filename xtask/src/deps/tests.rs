@@ -36,8 +36,7 @@ fn features_need_a_row() {
 #[track_caller]
 fn check(manifest: &str, expected: &[&str]) {
     let faults = judge_versions("agent-x", &manifest.parse().unwrap());
-    let what: Vec<_> =
-        faults.iter().map(|fault| fault.what.split(' ').next().unwrap_or_default()).collect();
+    let what: Vec<_> = faults.iter().map(|fault| fault.what.split(' ').next().unwrap_or_default()).collect();
     assert_eq!(what, expected, "{manifest}");
 }
 
@@ -55,11 +54,8 @@ fn versions_outside_of_the_workspace_table_are_found() {
 
 #[test]
 fn the_tables_name_the_same_crates() {
-    let crates: Vec<_> = LAYERS
-        .iter()
-        .filter(|(_, folder, _)| folder.starts_with("crates/"))
-        .map(|(name, ..)| *name)
-        .collect();
+    let crates: Vec<_> =
+        LAYERS.iter().filter(|(_, folder, _)| folder.starts_with("crates/")).map(|(name, ..)| *name).collect();
     let budgets: Vec<_> = BUDGETS.iter().map(|(name, ..)| *name).collect();
     assert_eq!(budgets, crates);
     assert!(FEATURES.iter().all(|(name, _)| crates.contains(name)));

@@ -4,10 +4,8 @@ use super::selections;
 
 #[test]
 fn none_each_and_all() {
-    let lines: Vec<_> = selections(&["a".to_owned(), "b".to_owned()])
-        .iter()
-        .map(|selection| selection.join(" "))
-        .collect();
+    let lines: Vec<_> =
+        selections(&["a".to_owned(), "b".to_owned()]).iter().map(|selection| selection.join(" ")).collect();
     assert_eq!(
         lines,
         [

@@ -12,10 +12,7 @@ fn check(text: &str, expected: &[(usize, &str)]) {
 #[test]
 fn links_are_found() {
     check("a [b](c.md) d\n\n![e](f/g.png)", &[(1, "c.md"), (3, "f/g.png")]);
-    check(
-        "[a](b.md#part) [c](../d \"title\") [e](<f g.md>)",
-        &[(1, "b.md"), (1, "../d"), (1, "f g.md")],
-    );
+    check("[a](b.md#part) [c](../d \"title\") [e](<f g.md>)", &[(1, "b.md"), (1, "../d"), (1, "f g.md")]);
     check("[a][1]\n\n[1]: b.md 'title'", &[(3, "b.md")]);
     check("[![a](b.svg)](c.md)", &[(1, "b.svg"), (1, "c.md")]);
     check("[a](b(c).md) [d](/e%20f)", &[(1, "b(c).md"), (1, "/e f")]);

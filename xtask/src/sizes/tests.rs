@@ -47,8 +47,7 @@ fn check(name: &str, path: &str, text: String, limits: &Limits<'_>, expected: &[
     assert_eq!(faults, expected);
 }
 
-const SPLIT: &str =
-    "split it by idea, or give it a row with a reason in EXCEPTIONS in xtask/src/sizes.rs";
+const SPLIT: &str = "split it by idea, or give it a row with a reason in EXCEPTIONS in xtask/src/sizes.rs";
 
 #[test]
 fn a_long_file_is_found() {
@@ -83,8 +82,7 @@ fn an_exception_holds_and_must_be_needed() {
 
 #[test]
 fn a_file_without_its_purpose_is_found() {
-    let expected =
-        "src/bin/a.rs: its first line does not begin with `//!`; say there what the file is for";
+    let expected = "src/bin/a.rs: its first line does not begin with `//!`; say there what the file is for";
     check("no-doc", "src/bin/a.rs", "fn main() {}\n".to_owned(), &LIMITS, &[expected]);
     check("late-doc", "src/bin/a.rs", "\n//! late\n".to_owned(), &LIMITS, &[expected]);
     check("empty", "src/bin/a.rs", String::new(), &LIMITS, &[expected]);

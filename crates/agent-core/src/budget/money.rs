@@ -15,9 +15,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(price.times(1_000).to_string(), "$0.003");
 /// # Ok::<(), agent_core::MoneyError>(())
 /// ```
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(u64);
 

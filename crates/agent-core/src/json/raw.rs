@@ -3,9 +3,9 @@
 //! Numbers such as `1e0` and the order of keys are part of what a provider signed or what a newer
 //! version wrote, so nothing here goes through `serde_json::Value`.
 
-use std::{fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 /// A JSON value kept as its exact text; cheap to clone.
@@ -50,8 +50,7 @@ impl RawJson {
     /// # Errors
     /// [`JsonError`] where the value has another shape.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, JsonError> {
-        serde_json::from_str(self.get())
-            .map_err(|source| JsonError::Syntax { what: "JSON value", source })
+        serde_json::from_str(self.get()).map_err(|source| JsonError::Syntax { what: "JSON value", source })
     }
 
     pub(crate) fn from_ref(raw: &RawValue) -> Self {
@@ -94,7 +93,7 @@ impl<'de> Deserialize<'de> for RawJson {
 /// Fields that this version does not know, kept byte for byte and written back after the known
 /// ones in the order they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Extra(Vec<(String, RawJson)>);
+pub struct Extra(pub(crate) Vec<(String, RawJson)>);
 
 impl Extra {
     /// The fields in order.
@@ -110,14 +109,6 @@ impl Extra {
     /// Whether there are none, as there should be in files of this version.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    pub(crate) fn push(&mut self, name: String, value: RawJson) {
-        self.0.push((name, value));
-    }
-
-    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
     }
 }
 
@@ -165,4 +156,14 @@ pub enum JsonError {
         /// The role as read.
         role: String,
     },
+}
+
+impl JsonError {
+    /// The same as an error of serde's, with the cause in its text.
+    pub(crate) fn into_serde<E: de::Error>(self) -> E {
+        match self.source() {
+            Some(cause) => E::custom(format_args!("{self}: {cause}")),
+            None => E::custom(self),
+        }
+    }
 }

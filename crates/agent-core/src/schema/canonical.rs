@@ -84,6 +84,5 @@ fn quoted(name: &str) -> Result<String, JsonError> {
 }
 
 fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, JsonError> {
-    serde_json::from_str(raw.get())
-        .map_err(|source| JsonError::Syntax { what: "JSON array", source })
+    serde_json::from_str(raw.get()).map_err(|source| JsonError::Syntax { what: "JSON array", source })
 }

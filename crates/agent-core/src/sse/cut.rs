@@ -24,17 +24,9 @@ impl Cut {
     }
 
     /// Takes in bytes at `offset` in which no line ends.
-    pub(super) fn extend(
-        &mut self,
-        more: &[u8],
-        offset: u64,
-        pending: &Pending,
-        limit: usize,
-    ) -> Result<(), SseError> {
+    pub(super) fn extend(&mut self, more: &[u8], offset: u64, pending: &Pending, limit: usize) -> Result<(), SseError> {
         let (offset, total) = match mem::take(self) {
-            Cut::None if field::may_be_known(more) => {
-                self.keep(offset, Vec::new(), more, pending, limit)?
-            }
+            Cut::None if field::may_be_known(more) => self.keep(offset, Vec::new(), more, pending, limit)?,
             Cut::None => self.ignore(offset, more.len()),
             Cut::Ignored { offset, len } => self.ignore(offset, len.saturating_add(more.len())),
             Cut::Kept { offset, bytes } => self.keep(offset, bytes, more, pending, limit)?,
@@ -72,12 +64,7 @@ impl Cut {
     }
 
     /// Ends the line with `rest` and gives it to the event.
-    pub(super) fn complete(
-        &mut self,
-        rest: &[u8],
-        pending: &mut Pending,
-        limit: usize,
-    ) -> Result<(), SseError> {
+    pub(super) fn complete(&mut self, rest: &[u8], pending: &mut Pending, limit: usize) -> Result<(), SseError> {
         match mem::take(self) {
             Cut::None => Ok(()),
             Cut::Ignored { offset, len } if len.saturating_add(rest.len()) > limit => {

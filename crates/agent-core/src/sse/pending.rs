@@ -49,12 +49,7 @@ impl Pending {
 
     /// Takes in a line of `len` bytes that the rest of the chunk begins with.
     #[inline]
-    pub(super) fn line(
-        &mut self,
-        chunk: &mut Chunk,
-        len: usize,
-        limit: usize,
-    ) -> Result<(), SseError> {
+    pub(super) fn line(&mut self, chunk: &mut Chunk, len: usize, limit: usize) -> Result<(), SseError> {
         let offset = chunk.position();
         let line = chunk.rest().get(..len).unwrap_or_default();
         let Some((field, value)) = self.split(line, offset, limit)? else { return Ok(()) };
@@ -98,12 +93,7 @@ impl Pending {
     }
 
     /// Takes in a line that was cut by the end of a chunk.
-    pub(super) fn carried_line(
-        &mut self,
-        line: Vec<u8>,
-        offset: u64,
-        limit: usize,
-    ) -> Result<(), SseError> {
+    pub(super) fn carried_line(&mut self, line: Vec<u8>, offset: u64, limit: usize) -> Result<(), SseError> {
         let Some((field, value)) = self.split(&line, offset, limit)? else { return Ok(()) };
         if field == Field::Retry {
             self.retry = field::duration(value).or(self.retry);
@@ -118,12 +108,7 @@ impl Pending {
 
     /// Splits a line and counts it.
     #[inline]
-    fn split<'a>(
-        &mut self,
-        line: &'a [u8],
-        offset: u64,
-        limit: usize,
-    ) -> Result<Option<(Field, &'a [u8])>, SseError> {
+    fn split<'a>(&mut self, line: &'a [u8], offset: u64, limit: usize) -> Result<Option<(Field, &'a [u8])>, SseError> {
         let split = field::split(line);
         let total = if split.is_some() { self.bytes_with(line.len()) } else { line.len() };
         if total > limit {

@@ -19,9 +19,7 @@ pub struct ModelStream(Pin<Box<dyn Stream<Item = Result<ModelEvent, ProviderErro
 
 impl ModelStream {
     /// Wraps a stream.
-    pub fn new(
-        stream: impl Stream<Item = Result<ModelEvent, ProviderError>> + Send + 'static,
-    ) -> Self {
+    pub fn new(stream: impl Stream<Item = Result<ModelEvent, ProviderError>> + Send + 'static) -> Self {
         Self(Box::pin(stream))
     }
 

@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use agent_core::{
-    Arguments, Assembler, AssemblyError, AssistantMessage, BlockStart, ByteString, ContentBlock,
-    ImageBlock, MediaSource, ModelEvent, Origin, ProviderError, ProviderErrorKind, StopReason,
-    TextBlock, ThinkingBlock, ToolCall, Usage,
+    Arguments, Assembler, AssemblyError, AssistantMessage, BlockStart, ByteString, ContentBlock, ImageBlock,
+    MediaSource, ModelEvent, Origin, ProviderError, ProviderErrorKind, StopReason, TextBlock, ThinkingBlock, ToolCall,
+    Usage,
 };
 use proptest::prelude::*;
 
@@ -254,8 +254,7 @@ fn vendor_ids_are_kept_once() {
         .map(|(id, block)| call(block, "t", id))
         .collect();
     let message = pushed(&events).finish();
-    let ids: Vec<Option<&str>> =
-        message.tool_calls().map(|(_, call)| call.vendor_id.as_deref()).collect();
+    let ids: Vec<Option<&str>> = message.tool_calls().map(|(_, call)| call.vendor_id.as_deref()).collect();
     assert_eq!(ids, [Some("a"), Some("b"), None, None, None, None]);
 }
 
@@ -281,8 +280,7 @@ fn interrupted() {
     let finished = [&signed[..], &[end(0), start(1, BlockStart::Text), text(1, "x")]].concat();
     let kept = ContentBlock::Thinking(thinking_block("hm").signature("sig"));
     check(&finished, vec![kept, "x".into()]);
-    let cut = pushed(&[call(0, "t", Some("v")), arguments(0, r#"{"a":"#)])
-        .interrupt(StopReason::Error, None);
+    let cut = pushed(&[call(0, "t", Some("v")), arguments(0, r#"{"a":"#)]).interrupt(StopReason::Error, None);
     let (_, call) = cut.tool_calls().next().unwrap();
     assert_eq!(*call, tool("t", r#"{"a":"#).vendor_id("v"));
     assert_eq!(call.arguments.fault(), Some(agent_core::ArgumentFault::CutOff));

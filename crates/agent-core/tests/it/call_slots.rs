@@ -21,13 +21,7 @@ fn fragments() {
     let (a, b, c) = (Some("a"), Some("b"), Some("c"));
     check(
         "place and id, then the place",
-        &[
-            (Some(0), a, 1),
-            (Some(0), None, 1),
-            (Some(1), b, 2),
-            (Some(1), None, 2),
-            (Some(0), None, 1),
-        ],
+        &[(Some(0), a, 1), (Some(0), None, 1), (Some(1), b, 2), (Some(1), None, 2), (Some(0), None, 1)],
     );
     check("place and id every time", &[(Some(0), a, 1), (Some(1), b, 2), (Some(0), a, 1)]);
     check("only ids", &[(None, a, 1), (None, b, 2), (None, a, 1), (None, None, 2)]);
@@ -38,20 +32,10 @@ fn fragments() {
     check("nothing", &[(None, None, 1), (None, None, 1)]);
     check(
         "one place for all",
-        &[
-            (Some(0), a, 1),
-            (Some(0), None, 1),
-            (Some(0), b, 2),
-            (Some(0), None, 2),
-            (Some(0), a, 1),
-            (Some(0), c, 3),
-        ],
+        &[(Some(0), a, 1), (Some(0), None, 1), (Some(0), b, 2), (Some(0), None, 2), (Some(0), a, 1), (Some(0), c, 3)],
     );
     check("one id at two places", &[(Some(0), a, 1), (Some(1), a, 2), (None, a, 2)]);
-    check(
-        "an empty id is none",
-        &[(Some(0), Some(""), 1), (Some(0), None, 1), (None, Some(""), 1)],
-    );
+    check("an empty id is none", &[(Some(0), Some(""), 1), (Some(0), None, 1), (None, Some(""), 1)]);
     check("the id comes late", &[(Some(0), None, 1), (Some(0), a, 1), (Some(1), b, 2)]);
     check("places after ids", &[(Some(0), a, 1), (None, b, 2), (None, None, 2), (Some(0), a, 1)]);
 }

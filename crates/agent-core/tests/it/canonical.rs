@@ -16,17 +16,11 @@ fn spellings() {
     check("{ }", "{}");
     check("[ ]", "[]");
     check(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#);
-    check(
-        r#"{"b":[{"d":1,"c":2}],"a":{"f":1,"e":2}}"#,
-        r#"{"a":{"e":2,"f":1},"b":[{"c":2,"d":1}]}"#,
-    );
+    check(r#"{"b":[{"d":1,"c":2}],"a":{"f":1,"e":2}}"#, r#"{"a":{"e":2,"f":1},"b":[{"c":2,"d":1}]}"#);
     // An array has an order of its own.
     check("[ 2 , 1 ]", "[2,1]");
     // Numbers and strings keep their spelling.
-    check(
-        "[1e0,1.50,-0,1E+2,12345678901234567890123]",
-        "[1e0,1.50,-0,1E+2,12345678901234567890123]",
-    );
+    check("[1e0,1.50,-0,1E+2,12345678901234567890123]", "[1e0,1.50,-0,1E+2,12345678901234567890123]");
     check(r#"["\u00e9","é","\/"," a "]"#, r#"["\u00e9","é","\/"," a "]"#);
     // Keys are compared, and written, as what they mean.
     check(r#"{"\u0062":1,"a":2}"#, r#"{"a":2,"b":1}"#);
@@ -49,9 +43,8 @@ fn twice() {
 
 #[test]
 fn depth() {
-    let nested = |levels: usize, open: &str, close: &str| {
-        raw(&format!("{}1{}", open.repeat(levels), close.repeat(levels)))
-    };
+    let nested =
+        |levels: usize, open: &str, close: &str| raw(&format!("{}1{}", open.repeat(levels), close.repeat(levels)));
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let levels = 128 / open.matches(['[', '{']).count();
         assert!(canonical(&nested(levels, open, close)).is_ok());
@@ -89,9 +82,8 @@ fn value() -> impl Strategy<Value = Value> {
 fn backwards(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let pair = |(name, value): (&String, &Value)| {
-                format!(" {} :\n{}", Value::from(name.as_str()), backwards(value))
-            };
+            let pair =
+                |(name, value): (&String, &Value)| format!(" {} :\n{}", Value::from(name.as_str()), backwards(value));
             let mut fields: Vec<_> = map.iter().map(pair).collect();
             fields.reverse();
             format!("{{{}}}", fields.join(","))

@@ -1,15 +1,12 @@
 //! Failed responses by status, headers and body.
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use agent_core::{
-    Billed, ErrorDetail, ProviderError, ProviderErrorKind as Kind, classify, is_overflow_text,
-};
+use agent_core::{Billed, ErrorDetail, ProviderError, ProviderErrorKind as Kind, classify, is_overflow_text};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-    let pair = |(name, value): &(&'static str, &'static str)| {
-        (HeaderName::from_static(name), HeaderValue::from_static(value))
-    };
+    let pair =
+        |(name, value): &(&'static str, &'static str)| (HeaderName::from_static(name), HeaderValue::from_static(value));
     pairs.iter().map(pair).collect()
 }
 
@@ -90,11 +87,7 @@ fn bodies() {
     check(
         400,
         r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 200001 tokens > 200000 maximum"}}"#,
-        (
-            Kind::ContextOverflow,
-            Some("invalid_request_error"),
-            "prompt is too long: 200001 tokens > 200000 maximum",
-        ),
+        (Kind::ContextOverflow, Some("invalid_request_error"), "prompt is too long: 200001 tokens > 200000 maximum"),
     );
     check(
         400,
@@ -115,11 +108,7 @@ fn bodies() {
     check(
         429,
         r#"{"error":{"message":"Request too large: too many tokens, maximum context length","code":"rate_limit_exceeded"}}"#,
-        (
-            Kind::RateLimited,
-            Some("rate_limit_exceeded"),
-            "Request too large: too many tokens, maximum context length",
-        ),
+        (Kind::RateLimited, Some("rate_limit_exceeded"), "Request too large: too many tokens, maximum context length"),
     );
     check(
         400,
@@ -211,8 +200,7 @@ fn overflow_words() {
 
 #[test]
 fn retries() {
-    let retryable =
-        [Kind::RateLimited, Kind::Overloaded, Kind::Server, Kind::Timeout, Kind::Network];
+    let retryable = [Kind::RateLimited, Kind::Overloaded, Kind::Server, Kind::Timeout, Kind::Network];
     let never = [
         Kind::Auth,
         Kind::Permission,
@@ -289,8 +277,7 @@ fn bodies_are_kept_in_part() {
 
 #[test]
 fn hostile_bodies_are_survived() {
-    let deep =
-        |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
     let bodies = [
         deep("[", "]"),
         deep("{\"error\":", "}"),

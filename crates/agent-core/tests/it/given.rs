@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made fails the test")]
 
 use agent_core::{
-    Arguments, AssistantMessage, CallId, ContentBlock, Message, MessageId, NoteMessage, RawJson,
-    StopReason, ToolCall, ToolResultMessage, UserMessage,
+    Arguments, AssistantMessage, CallId, ContentBlock, Message, MessageId, NoteMessage, RawJson, StopReason, ToolCall,
+    ToolResultMessage, UserMessage,
 };
 
 pub(crate) fn id(n: u128) -> MessageId {

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use agent_core::{
-    ApprovalAnswer, Billed, ContentBlock, JournalRecord, MediaSource, Message, ModelFacts,
-    RecordBody, RunEnding, ViewEdit,
+    ApprovalAnswer, Billed, ContentBlock, JournalRecord, MediaSource, Message, ModelFacts, RecordBody, RunEnding,
+    ViewEdit,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -56,8 +56,7 @@ fn messages() {
         other => panic!("no golden line for {other:?}"),
     };
     let blocks: BTreeSet<&str> = messages.iter().flat_map(|m| m.content()).map(block).collect();
-    let all =
-        ["base64", "document", "invalid", "newer", "opaque", "text", "thinking", "toolCall", "url"];
+    let all = ["base64", "document", "invalid", "newer", "opaque", "text", "thinking", "toolCall", "url"];
     assert_eq!(blocks, all.into_iter().collect());
 }
 

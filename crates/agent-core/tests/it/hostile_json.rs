@@ -18,10 +18,7 @@ fn errors_name_the_field() {
     check("[]", "cannot read a message");
     check("{}", "a message has no field `role`");
     check(r#"{"role":1}"#, "cannot read field `role` of a message");
-    check(
-        r#"{"role":"system"}"#,
-        "a message has the unknown role `system`; a newer version may have written it",
-    );
+    check(r#"{"role":"system"}"#, "a message has the unknown role `system`; a newer version may have written it");
     check(r#"{"role":"user","content":[]}"#, "a user message has no field `id`");
     check(r#"{"role":"user","id":"x","content":[]}"#, "cannot read field `id` of a user message");
     check(r#"{"role":"user","id":"ID"}"#, "a user message has no field `content`");
@@ -33,10 +30,7 @@ fn errors_name_the_field() {
         r#"{"role":"user","id":"ID","content":[],"timestampMs":-1}"#,
         "cannot read field `timestampMs` of a user message",
     );
-    check(
-        r#"{"role":"assistant","id":"ID","content":[]}"#,
-        "a assistant message has no field `stopReason`",
-    );
+    check(r#"{"role":"assistant","id":"ID","content":[]}"#, "a assistant message has no field `stopReason`");
     check(
         r#"{"role":"toolResult","id":"ID","call":"ID","toolName":"t","content":[]}"#,
         "cannot read field `call` of a tool result",
@@ -62,13 +56,12 @@ fn deep_nesting_is_no_stack_overflow() {
         ] {
             assert!(message(&place.replace("DEEP", &deep)).is_err(), "{place}");
             assert!(message(&place.replace("DEEP", &cut)).is_err(), "{place}");
-            let record = format!(r#"{{"kind":"messageAppended","data":{place}}}"#);
+            let record = format!(r#"{{"body":{{"messageAppended":{place}}}}}"#);
             let record = record.replace("DEEP", &deep).replace("ID", ID);
             assert!(serde_json::from_str::<JournalRecord>(&record).is_err(), "{place}");
         }
         // An unknown field of an origin is skipped.
-        let origin =
-            r#"{"role":"assistant","id":"ID","content":[],"stopReason":"x","origin":DEEP}"#;
+        let origin = r#"{"role":"assistant","id":"ID","content":[],"stopReason":"x","origin":DEEP}"#;
         assert_eq!(message(&origin.replace("DEEP", &deep)).is_ok(), open != "[");
         // Where nobody looks into a value, it is kept.
         let kept = r#"{"role":"user","id":"ID","content":[{"type":"odd","x":DEEP}],"y":DEEP}"#;

@@ -4,8 +4,7 @@
 use std::collections::HashSet;
 
 use agent_core::{
-    CallId, ContentBlock, IdSource, Message, MessageId, Repair, ToolResultMessage, Transcript,
-    UserMessage,
+    CallId, ContentBlock, IdSource, Message, MessageId, Repair, ToolResultMessage, Transcript, UserMessage,
 };
 use proptest::prelude::*;
 
@@ -30,8 +29,7 @@ fn drawn(count: usize) -> Vec<MessageId> {
 }
 
 fn no_result(id: MessageId, of: CallId, tool: &str) -> Message {
-    let text =
-        "No result was recorded for this call. It may have run: check before you call again.";
+    let text = "No result was recorded for this call. It may have run: check before you call again.";
     ToolResultMessage::error(id, of, tool, text).into()
 }
 
@@ -71,10 +69,7 @@ fn repairs() {
     check(
         vec![user(1), result(3, call(9, 0)), answer(2, 1), result(4, a), result(5, a)],
         vec![user(1), answer(2, 1), result(4, a)],
-        vec![
-            Repair::DroppedResult { id: id(3), call: call(9, 0) },
-            Repair::DroppedResult { id: id(5), call: a },
-        ],
+        vec![Repair::DroppedResult { id: id(3), call: call(9, 0) }, Repair::DroppedResult { id: id(5), call: a }],
     );
     check(
         vec![user(1), user(1), answer(2, 0), answer(2, 0)],
@@ -213,8 +208,7 @@ fn history(turns: &[Option<u32>]) -> Vec<Message> {
             None => messages.push(note(n, &[])),
             Some(calls) => {
                 messages.push(answer(n, *calls));
-                let results =
-                    (1..=*calls).map(|block| result(n + u128::from(block), call(n, block)));
+                let results = (1..=*calls).map(|block| result(n + u128::from(block), call(n, block)));
                 messages.extend(results);
             }
         }

@@ -1,8 +1,8 @@
 //! Facts about models: effort and output limits. Effects of tools, whose defaults matter as much.
 
 use agent_core::{
-    Abilities, Access, Approval, BoxFuture, CallId, Effects, Effort, IdSource, ModelFacts, RawJson,
-    Replay, Tool, ToolContext, ToolOutcome, ToolOutput, ToolSpec,
+    Abilities, Access, Approval, BoxFuture, CallId, Effects, Effort, IdSource, ModelFacts, RawJson, Replay, Tool,
+    ToolContext, ToolOutcome, ToolOutput, ToolSpec,
 };
 
 use crate::given::{id, raw};
@@ -49,12 +49,7 @@ fn output_bound() {
 #[test]
 fn a_plain_model() {
     let abilities = Abilities::default();
-    let on = [
-        abilities.tools,
-        abilities.parallel_calls,
-        abilities.temperature,
-        abilities.honours_max_output,
-    ];
+    let on = [abilities.tools, abilities.parallel_calls, abilities.temperature, abilities.honours_max_output];
     let off = [
         abilities.images,
         abilities.documents,
@@ -63,8 +58,7 @@ fn a_plain_model() {
         abilities.structured_output,
     ];
     assert_eq!((on, off), ([true; 4], [false; 5]));
-    let facts: ModelFacts =
-        serde_json::from_str(r#"{"model":"m","provider":"p","new":1}"#).unwrap();
+    let facts: ModelFacts = serde_json::from_str(r#"{"model":"m","provider":"p","new":1}"#).unwrap();
     assert_eq!(facts, ModelFacts::new("p", "m"));
 }
 
@@ -122,8 +116,6 @@ async fn a_tool_that_says_nothing_runs_alone() {
     let context = ToolContext::new(IdSource::seeded(1).run(0), of);
     let refused = tool.verify(raw("{}"), context.clone()).await;
     assert_eq!(refused.unwrap_err().to_string(), "this tool cannot verify a call");
-    let ToolOutcome::Output(output) = tool.call(raw("{}"), context).await else {
-        panic!("no output")
-    };
+    let ToolOutcome::Output(output) = tool.call(raw("{}"), context).await else { panic!("no output") };
     assert_eq!(output, ToolOutput::text(of.to_string()));
 }

@@ -63,21 +63,12 @@ fn named_values() {
         "refresh_token",
         "id_token",
     ] {
-        check(
-            &format!("https://a.b/c?x=1&{name}=abc%2F1+2&y=2"),
-            &format!("https://a.b/c?x=1&{name}={hidden}&y=2"),
-        );
+        check(&format!("https://a.b/c?x=1&{name}=abc%2F1+2&y=2"), &format!("https://a.b/c?x=1&{name}={hidden}&y=2"));
         check(&format!("{{\"{name}\":\"abc\"}}"), &format!("{{\"{name}\":\"{hidden}\"}}"));
-        check(
-            &format!("{{\"{name}\": \"abc\", \"x\": 1}}"),
-            &format!("{{\"{name}\": \"{hidden}\", \"x\": 1}}"),
-        );
+        check(&format!("{{\"{name}\": \"abc\", \"x\": 1}}"), &format!("{{\"{name}\": \"{hidden}\", \"x\": 1}}"));
         check(&format!("{name}: abc\nother: def"), &format!("{name}: {hidden}\nother: def"));
         // JSON within JSON.
-        check(
-            &format!("{{\\\"{name}\\\":\\\"abc\\\"}}"),
-            &format!("{{\\\"{name}\\\":\\\"{hidden}\\\"}}"),
-        );
+        check(&format!("{{\\\"{name}\\\":\\\"abc\\\"}}"), &format!("{{\\\"{name}\\\":\\\"{hidden}\\\"}}"));
     }
     check("Authorization: Bearer abc.def", "Authorization: Bearer [redacted]");
     check("{\"Authorization\":\"bearer abc\"}", "{\"Authorization\":\"bearer [redacted]\"}");
@@ -99,11 +90,7 @@ fn harmless_texts_are_left_alone() {
         "claude-haiku-4-5-20251001",
         "ключ 鍵 🔑",
     ] {
-        assert!(
-            matches!(redact(text), Cow::Borrowed(same) if same == text),
-            "{text}: {}",
-            redact(text)
-        );
+        assert!(matches!(redact(text), Cow::Borrowed(same) if same == text), "{text}: {}", redact(text));
     }
 }
 
@@ -141,9 +128,7 @@ fn debug_never_shows_a_secret() {
 fn errors_never_show_a_secret() {
     let shown = |error: &ProviderError| format!("{error} {error:?} {error:#?}");
     let said = format!("bad key {KEY}");
-    let error = ProviderError::new(ProviderErrorKind::Auth, &said)
-        .with_body(said.as_bytes())
-        .with_code(KEY);
+    let error = ProviderError::new(ProviderErrorKind::Auth, &said).with_body(said.as_bytes()).with_code(KEY);
     assert!(!shown(&error).contains("secretindeed"), "{error:?}");
     for body in [
         format!("{{\"error\":{{\"message\":\"{said}\",\"code\":\"{KEY}\"}}}}"),

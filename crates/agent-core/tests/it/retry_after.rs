@@ -6,9 +6,8 @@ use agent_core::RetryAfter;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 fn read(pairs: &[(&'static str, &'static str)]) -> Option<RetryAfter> {
-    let pair = |(name, value): &(&'static str, &'static str)| {
-        (HeaderName::from_static(name), HeaderValue::from_static(value))
-    };
+    let pair =
+        |(name, value): &(&'static str, &'static str)| (HeaderName::from_static(name), HeaderValue::from_static(value));
     RetryAfter::from_headers(&pairs.iter().map(pair).collect::<HeaderMap>())
 }
 

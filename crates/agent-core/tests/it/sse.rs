@@ -132,8 +132,8 @@ fn a_large_event_in_small_reads() {
     let value = "wörter ".repeat(100_000);
     let stream = format!(": c\nevent: big\ndata: {value}\n\ndata: next\n\n");
     let pieces = Random(7).pieces(stream.as_bytes(), 16 * 1024);
-    let expected = [("big", value.as_str()), ("", "next")]
-        .map(|(kind, data)| (kind.to_owned(), data.to_owned(), String::new()));
+    let expected =
+        [("big", value.as_str()), ("", "next")].map(|(kind, data)| (kind.to_owned(), data.to_owned(), String::new()));
     let (found, error) = decode(SseDecoder::new(), pieces);
     assert!(found == expected && error.is_none());
 }

@@ -9,10 +9,8 @@ use crate::sse_reference::{decoder, every_cut, reference};
 #[track_caller]
 fn check(bytes: impl AsRef<[u8]>, expected: &[(&str, &str, &str)]) {
     let bytes = bytes.as_ref();
-    let expected: Vec<_> = expected
-        .iter()
-        .map(|(kind, data, id)| ((*kind).to_owned(), (*data).to_owned(), (*id).to_owned()))
-        .collect();
+    let expected: Vec<_> =
+        expected.iter().map(|(kind, data, id)| ((*kind).to_owned(), (*data).to_owned(), (*id).to_owned())).collect();
     assert_eq!(every_cut(bytes, || decoder(Discard)), (expected.clone(), None));
     assert_eq!(reference(bytes, Discard), expected);
 }
@@ -113,10 +111,7 @@ fn invalid_utf8() {
     check_error(b"event: \x80\ndata: a\n\n", limit, 0, &error("event", 7));
     check_error(b"data: a\n\nid: 1\xc0\x80\n\n", limit, 1, &error("id", 14));
     // Text that is not looked at need not be UTF-8.
-    check(
-        b": \xff\nfoo: \xff\n\xff\ndata: a\n\n: \xe6\ndata: \xc3\xa9\n\n",
-        &[("", "a", ""), ("", "é", "")],
-    );
+    check(b": \xff\nfoo: \xff\n\xff\ndata: a\n\n: \xe6\ndata: \xc3\xa9\n\n", &[("", "a", ""), ("", "é", "")]);
     check(b"retry: \xff\ndata: a\n\n", &[("", "a", "")]);
 }
 

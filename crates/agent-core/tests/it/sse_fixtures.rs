@@ -26,9 +26,7 @@ fn vectors() {
     let cases: Vec<Value> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert!(!cases.is_empty());
     for case in &cases {
-        let bytes = base64::engine::general_purpose::STANDARD
-            .decode(case["bytes_base64"].as_str().unwrap())
-            .unwrap();
+        let bytes = base64::engine::general_purpose::STANDARD.decode(case["bytes_base64"].as_str().unwrap()).unwrap();
         let text = |event: &Value, field: &str| event[field].as_str().unwrap_or("").to_owned();
         let mut last_id = String::new();
         let expected: Vec<Event> = case["events"]
@@ -84,8 +82,7 @@ fn cuts(bytes: &[u8]) -> Vec<usize> {
 }
 
 fn find(folder: &Path, streams: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {

@@ -84,10 +84,7 @@ pub(crate) fn decoder(unterminated: UnterminatedEvent) -> SseDecoder {
 }
 
 /// Decodes whole, in every two pieces and byte by byte: always the same.
-pub(crate) fn every_cut(
-    bytes: &[u8],
-    make: impl Fn() -> SseDecoder,
-) -> (Vec<Event>, Option<SseError>) {
+pub(crate) fn every_cut(bytes: &[u8], make: impl Fn() -> SseDecoder) -> (Vec<Event>, Option<SseError>) {
     let whole = decode(make(), [bytes]);
     for at in 0..=bytes.len() {
         let (a, b) = bytes.split_at(at);

@@ -19,8 +19,7 @@ fn names() {
     for bad in ["", "a b", "a.b", "a/b", "é", "a\n", &"x".repeat(65)] {
         let error = ToolSpec::new(bad, "", raw(SCHEMA)).unwrap_err();
         assert!(matches!(&error, ToolSpecError::Name { name } if name == bad), "{error:?}");
-        let said =
-            format!("`{bad}` is no tool name: 1 to 64 letters, digits, `_` and `-` are allowed");
+        let said = format!("`{bad}` is no tool name: 1 to 64 letters, digits, `_` and `-` are allowed");
         assert_eq!(error.to_string(), said);
     }
 }
@@ -45,10 +44,7 @@ fn schemas() {
         assert!(matches!(&error, ToolSpecError::NotObject { name } if name == "t"), "{error:?}");
     }
     let deep = format!("{}{}", "{\"a\":".repeat(200), "1".to_owned() + &"}".repeat(200));
-    for bad in [
-        format!(r#"{{"type":"object","a":{deep}}}"#),
-        r#"{"type":"object","a":{"b":1,"b":2}}"#.to_owned(),
-    ] {
+    for bad in [format!(r#"{{"type":"object","a":{deep}}}"#), r#"{"type":"object","a":{"b":1,"b":2}}"#.to_owned()] {
         let error = ToolSpec::new("t", "", raw(&bad)).unwrap_err();
         assert!(matches!(&error, ToolSpecError::Schema { name, .. } if name == "t"), "{error:?}");
         assert!(std::error::Error::source(&error).is_some());

@@ -10,9 +10,9 @@ use std::{
 };
 
 use agent_core::{
-    BoxFuture, CallOptions, CancelToken, ContextView, ForeignProvider, ModelCall, ModelEvent,
-    ModelStream, Origin, Prepared, Provider, ProviderError, ProviderErrorKind as Kind,
-    ProviderService, Segments, SendPrepared, StopReason, TokenBound,
+    BoxFuture, CallOptions, CancelToken, ContextView, ForeignProvider, ModelCall, ModelEvent, ModelStream, Origin,
+    Prepared, Provider, ProviderError, ProviderErrorKind as Kind, ProviderService, Segments, SendPrepared, StopReason,
+    TokenBound,
 };
 use futures_util::FutureExt;
 use tower_service::Service;
@@ -145,11 +145,9 @@ async fn cancelling_ends_a_foreign_call() {
 #[tokio::test]
 async fn a_provider_is_a_service() {
     // There and back: the outer service sends what the inner one answers.
-    let ready = |service: &mut ProviderService<_>| {
-        poll_fn(|cx| Service::poll_ready(service, cx)).now_or_never().unwrap()
-    };
-    let mut service =
-        ProviderService::new(foreign(Scripted::new(Does::Answers)), CancelToken::new());
+    let ready =
+        |service: &mut ProviderService<_>| poll_fn(|cx| Service::poll_ready(service, cx)).now_or_never().unwrap();
+    let mut service = ProviderService::new(foreign(Scripted::new(Does::Answers)), CancelToken::new());
     ready(&mut service).unwrap();
     let mut stream = service.call(call()).await.unwrap();
     assert_eq!(stream.next().await.map(Result::unwrap), Some(stop()));
@@ -169,11 +167,7 @@ async fn a_provider_is_a_service() {
 struct Unable;
 
 impl SendPrepared for Unable {
-    fn send(
-        &self,
-        _: Option<&Segments>,
-        _: CancelToken,
-    ) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
+    fn send(&self, _: Option<&Segments>, _: CancelToken) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
         Box::pin(async { Ok(answer()) })
     }
 }
@@ -190,7 +184,7 @@ impl Provider for Unable {
 
 #[tokio::test]
 async fn what_cannot_be_prepared_is_not_sent() {
-    let mut service = ProviderService::new(Arc::new(Unable), CancelToken::new());
+    let mut service = ProviderService::new(Unable, CancelToken::new());
     assert_eq!(service.call(call()).await.unwrap_err().kind(), Kind::Unsupported);
     let prepared = Prepared::unguarded(TokenBound::Unknown, Arc::new(Unable));
     assert_eq!(prepared.clone().overhead(TokenBound::AtMost(1)).input_bound(), TokenBound::Unknown);

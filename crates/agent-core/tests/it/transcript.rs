@@ -98,10 +98,7 @@ fn errors() {
 fn words() {
     let check = |error: TranscriptError, text: &str| assert_eq!(error.to_string(), text);
     let unanswered = vec![call(1, 1), call(1, 2)];
-    check(
-        TranscriptError::OpenTurn { unanswered },
-        "2 tool calls wait for their results; answer them first",
-    );
+    check(TranscriptError::OpenTurn { unanswered }, "2 tool calls wait for their results; answer them first");
     check(
         TranscriptError::AssistantFirst,
         "a conversation cannot begin with an assistant message; append a user message first",

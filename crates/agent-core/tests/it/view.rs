@@ -20,15 +20,7 @@ fn of(messages: Vec<Message>) -> Transcript {
 
 /// 1 user, 2 answer, 3 user, 4 answer with two calls, 5 and 6 their results, 7 answer.
 fn conversation() -> Transcript {
-    of(vec![
-        user(1),
-        answer(2, 0),
-        user(3),
-        answer(4, 2),
-        result(5, call(4, 1)),
-        result(6, call(4, 2)),
-        answer(7, 0),
-    ])
+    of(vec![user(1), answer(2, 0), user(3), answer(4, 2), result(5, call(4, 1)), result(6, call(4, 2)), answer(7, 0)])
 }
 
 fn hide(first: u128, last: u128) -> ViewEdit {

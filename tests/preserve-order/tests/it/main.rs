@@ -21,9 +21,7 @@ fn preserve_order_is_on() {
 fn the_same_bytes_as_without_it() {
     check::<Message>(include_str!("../../../../crates/agent-core/tests/golden/kept.jsonl"));
     check::<Message>(include_str!("../../../../crates/agent-core/tests/golden/messages.jsonl"));
-    check::<JournalRecord>(include_str!(
-        "../../../../crates/agent-core/tests/golden/records.jsonl"
-    ));
+    check::<JournalRecord>(include_str!("../../../../crates/agent-core/tests/golden/records.jsonl"));
 }
 
 #[test]
