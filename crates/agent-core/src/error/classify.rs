@@ -6,10 +6,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 
 use super::{Billed, ProviderError, ProviderErrorKind as Kind};
-use crate::{
-    RetryAfter,
-    http::{redact, request_id},
-};
+use crate::{RetryAfter, http::request_id, redact};
 
 /// The vendor's words for "the prompt does not fit", in lower case: Anthropic, Bedrock, OpenAI,
 /// Gemini, xAI, Groq, OpenRouter, Copilot, llama.cpp, LM Studio, MiniMax, Kimi, and general ones.

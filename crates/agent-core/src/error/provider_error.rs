@@ -115,8 +115,8 @@ impl ProviderError {
 setters!(ProviderError {
     /// Adds the HTTP status.
     with_status(status: u16) => 0.response.status = Some(status);
-    /// Adds the vendor's error code.
-    with_code(code: impl Into<String>) => 0.response.code = Some(redact(&code.into()).into_owned());
+    /// Adds the vendor's error code, redacted.
+    with_code(code: impl AsRef<str>) => 0.response.code = Some(redact(code.as_ref()).into_owned());
     /// Adds the vendor's id of the request.
     with_request_id(id: impl Into<String>) => 0.response.request_id = Some(id.into());
     /// Adds when the vendor wants to be asked again.

@@ -48,8 +48,8 @@ impl From<String> for Secret {
 const PREFIXES: &str = "sk- pk- rk- AIza AKIA ASIA gsk_ xai- ghp_ gho_ github_pat_ hf_ eyJ ya29.";
 
 /// Names whose values are secrets, in addresses and in `name: value` texts.
-const NAMES: &str = "key api_key apikey api-key x-api-key access_token token secret password signature \
-                     x-amz-signature x-amz-security-token x-goog-api-key client_secret refresh_token id_token";
+const NAMES: &str = "key api_key apikey api-key x-api-key x-goog-api-key client_secret refresh_token id_token access_token token secret password signature \
+                     x-amz-signature x-amz-security-token";
 
 /// Replaces what looks like a key or token by `[redacted]` and leaves everything else alone.
 ///

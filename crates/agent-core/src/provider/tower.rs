@@ -13,19 +13,19 @@ use crate::{BoxFuture, CancelToken, ModelCall, ModelStream, Origin, ProviderErro
 /// It prepares and sends at once: what a loop does between the two (cache guard, budget) is up to
 /// the layers around it.
 #[derive(Clone)]
-pub struct ProviderService<P> {
-    provider: Arc<P>,
+pub struct ProviderService {
+    provider: Arc<dyn Provider>,
     cancel: CancelToken,
 }
 
-impl<P: Provider + 'static> ProviderService<P> {
+impl ProviderService {
     /// The service of a provider, whose calls end with `cancel`.
-    pub fn new(provider: P, cancel: CancelToken) -> Self {
-        Self { provider: Arc::new(provider), cancel }
+    pub fn new(provider: Arc<dyn Provider>, cancel: CancelToken) -> Self {
+        Self { provider, cancel }
     }
 }
 
-impl<P: Provider + 'static> Service<ModelCall> for ProviderService<P> {
+impl Service<ModelCall> for ProviderService {
     type Response = ModelStream;
     type Error = ProviderError;
     type Future = Sending;
@@ -40,7 +40,7 @@ impl<P: Provider + 'static> Service<ModelCall> for ProviderService<P> {
     }
 }
 
-impl<P> fmt::Debug for ProviderService<P> {
+impl fmt::Debug for ProviderService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ProviderService")
     }

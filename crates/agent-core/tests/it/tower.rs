@@ -145,18 +145,17 @@ async fn cancelling_ends_a_foreign_call() {
 #[tokio::test]
 async fn a_provider_is_a_service() {
     // There and back: the outer service sends what the inner one answers.
-    let ready =
-        |service: &mut ProviderService<_>| poll_fn(|cx| Service::poll_ready(service, cx)).now_or_never().unwrap();
-    let mut service = ProviderService::new(foreign(Scripted::new(Does::Answers)), CancelToken::new());
+    let ready = |service: &mut ProviderService| poll_fn(|cx| Service::poll_ready(service, cx)).now_or_never().unwrap();
+    let mut service = ProviderService::new(Arc::new(foreign(Scripted::new(Does::Answers))), CancelToken::new());
     ready(&mut service).unwrap();
     let mut stream = service.call(call()).await.unwrap();
     assert_eq!(stream.next().await.map(Result::unwrap), Some(stop()));
 
-    let mut failing = ProviderService::new(foreign(Scripted::new(Does::Fails)), CancelToken::new());
+    let mut failing = ProviderService::new(Arc::new(foreign(Scripted::new(Does::Fails))), CancelToken::new());
     assert_eq!(told(&failing.call(call()).await.unwrap_err()), told(&failure()));
 
     let cancel = CancelToken::new();
-    let mut hanging = ProviderService::new(foreign(Scripted::new(Does::Hangs)), cancel.clone());
+    let mut hanging = ProviderService::new(Arc::new(foreign(Scripted::new(Does::Hangs))), cancel.clone());
     let mut sent = hanging.call(call());
     assert!((&mut sent).now_or_never().is_none());
     cancel.cancel();
@@ -184,7 +183,7 @@ impl Provider for Unable {
 
 #[tokio::test]
 async fn what_cannot_be_prepared_is_not_sent() {
-    let mut service = ProviderService::new(Unable, CancelToken::new());
+    let mut service = ProviderService::new(Arc::new(Unable), CancelToken::new());
     assert_eq!(service.call(call()).await.unwrap_err().kind(), Kind::Unsupported);
     let prepared = Prepared::unguarded(TokenBound::Unknown, Arc::new(Unable));
     assert_eq!(prepared.clone().overhead(TokenBound::AtMost(1)).input_bound(), TokenBound::Unknown);
