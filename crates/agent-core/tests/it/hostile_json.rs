@@ -56,7 +56,7 @@ fn deep_nesting_is_no_stack_overflow() {
         ] {
             assert!(message(&place.replace("DEEP", &deep)).is_err(), "{place}");
             assert!(message(&place.replace("DEEP", &cut)).is_err(), "{place}");
-            let record = format!(r#"{{"kind":"messageAppended","data":{place}}}"#);
+            let record = format!(r#"{{"body":{{"messageAppended":{place}}}}}"#);
             let record = record.replace("DEEP", &deep).replace("ID", ID);
             assert!(serde_json::from_str::<JournalRecord>(&record).is_err(), "{place}");
         }
