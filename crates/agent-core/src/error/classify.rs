@@ -96,7 +96,10 @@ pub fn is_overflow_text(text: &str) -> bool {
 /// "too many tokens" into both. An empty body under 400 or 413 is how Cerebras and Mistral say that
 /// the prompt does not fit. A response that was turned away (4xx, 503, 529) was not billed.
 pub fn classify(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ProviderError {
-    let detail = ErrorDetail::read(body);
+    let mut detail = ErrorDetail::read(body);
+    // AWS also names the error in a header: `ThrottlingException:http://…`.
+    let named = headers.get("x-amzn-errortype").and_then(|value| value.to_str().ok()?.split(':').next());
+    detail.codes.extend(named.map(str::to_owned));
     let code = status.as_u16();
     let plain_text = || String::from_utf8_lossy(body).trim().chars().take(500).collect();
     let text = detail.message.clone().unwrap_or_else(plain_text);

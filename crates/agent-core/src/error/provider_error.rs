@@ -68,7 +68,7 @@ pub enum Billed {
 }
 
 /// A failed model call: what, where, and what to do about it. Never holds a secret.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct ProviderError(pub(super) Box<Inner>);
 
@@ -90,6 +90,13 @@ pub(super) struct Response {
     pub(super) retry_after: Option<RetryAfter>,
     pub(super) should_retry: Option<bool>,
     body: Option<String>,
+}
+
+/// Redacted as a whole: a source may hold an address with a key.
+impl fmt::Debug for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&redact(&format!("{:?}", self.0)))
+    }
 }
 
 impl ProviderError {

@@ -117,7 +117,7 @@ impl Extra {
 #[non_exhaustive]
 pub enum JsonError {
     /// Not JSON, or JSON of another type.
-    #[error("cannot read a {what}")]
+    #[error("{what}: cannot be read")]
     Syntax {
         /// What was being read.
         what: &'static str,
@@ -125,7 +125,7 @@ pub enum JsonError {
         source: serde_json::Error,
     },
     /// A field has another type.
-    #[error("cannot read field `{field}` of a {what}")]
+    #[error("{what}: the field `{field}` cannot be read")]
     Field {
         /// What was being read.
         what: &'static str,
@@ -135,7 +135,7 @@ pub enum JsonError {
         source: serde_json::Error,
     },
     /// A required field is not there.
-    #[error("a {what} has no field `{field}`")]
+    #[error("{what}: the field `{field}` is missing")]
     Missing {
         /// What was being read.
         what: &'static str,
@@ -143,7 +143,7 @@ pub enum JsonError {
         field: &'static str,
     },
     /// A field stands there twice, and the two may differ.
-    #[error("a {what} has the field `{field}` twice")]
+    #[error("{what}: the field `{field}` stands there twice")]
     Duplicate {
         /// What was being read.
         what: &'static str,

@@ -143,7 +143,11 @@ impl Assembler {
             ModelEvent::SignatureDelta { block, signature } => self.grow(*block, Part::Signature, signature)?,
             ModelEvent::ArgumentsDelta { block, json } => self.grow(*block, Part::Arguments, json)?,
             ModelEvent::Metadata { block, metadata } => {
-                self.partial(*block, step)?.metadata = Some(metadata.clone());
+                let partial = self.partial(*block, step)?;
+                if let Kind::Thinking { .. } | Kind::Whole(_) = partial.kind {
+                    return Err(AssemblyError::Misplaced { step, block: *block });
+                }
+                partial.metadata = Some(metadata.clone());
             }
             ModelEvent::BlockEnd { block } => self.partial(*block, step)?.ended = true,
             ModelEvent::Usage(usage) => self.message.usage = *usage,
@@ -197,9 +201,12 @@ impl Assembler {
         if !self.stopped {
             self.message.stop_reason = reason;
             self.message.error = error;
-            for block in &mut self.blocks {
-                if let (Kind::Thinking { signature, .. }, false) = (&mut block.kind, block.ended) {
-                    signature.clear();
+            for block in self.blocks.iter_mut().filter(|block| !block.ended) {
+                match &mut block.kind {
+                    Kind::Thinking { signature, .. } => signature.clear(),
+                    // Nothing would mean no arguments, and the call could run.
+                    Kind::Call { arguments, .. } if arguments.json().trim().is_empty() => arguments.push("{"),
+                    _ => {}
                 }
             }
         }

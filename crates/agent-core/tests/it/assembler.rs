@@ -281,9 +281,28 @@ fn interrupted() {
     let kept = ContentBlock::Thinking(thinking_block("hm").signature("sig"));
     check(&finished, vec![kept, "x".into()]);
     let cut = pushed(&[call(0, "t", Some("v")), arguments(0, r#"{"a":"#)]).interrupt(StopReason::Error, None);
-    let (_, call) = cut.tool_calls().next().unwrap();
-    assert_eq!(*call, tool("t", r#"{"a":"#).vendor_id("v"));
-    assert_eq!(call.arguments.fault(), Some(agent_core::ArgumentFault::CutOff));
+    let (_, made) = cut.tool_calls().next().unwrap();
+    assert_eq!(*made, tool("t", r#"{"a":"#).vendor_id("v"));
+    assert_eq!(made.arguments.fault(), Some(agent_core::ArgumentFault::CutOff));
+    // A call whose arguments had not begun is no call without arguments, unless it had ended.
+    let begun = pushed(&[call(0, "t", None)]).interrupt(StopReason::Cancelled, None);
+    assert_eq!(begun.tool_calls().next().unwrap().1.arguments.fault(), Some(agent_core::ArgumentFault::CutOff));
+    let ended = pushed(&[call(0, "t", None), end(0)]).interrupt(StopReason::Cancelled, None);
+    assert_eq!(ended.tool_calls().next().unwrap().1.arguments.text(), "{}");
+}
+
+#[test]
+fn metadata_has_its_place() {
+    let metadata = |block| ModelEvent::Metadata { block, metadata: agent_core::RawJson::parse("{}").unwrap() };
+    let push = |start: ModelEvent| {
+        let mut assembler = pushed(&[start]);
+        assembler.push(&metadata(0))
+    };
+    let misplaced = Err(agent_core::AssemblyError::Misplaced { step: "metadata", block: 0 });
+    assert_eq!(push(thinking(0)), misplaced);
+    assert_eq!(push(start(0, BlockStart::Whole("x".into()))), misplaced);
+    assert_eq!(push(call(0, "t", None)), Ok(()));
+    assert_eq!(push(start(0, BlockStart::Text)), Ok(()));
 }
 
 #[test]

@@ -37,5 +37,7 @@ fn fragments() {
     check("one id at two places", &[(Some(0), a, 1), (Some(1), a, 2), (None, a, 2)]);
     check("an empty id is none", &[(Some(0), Some(""), 1), (Some(0), None, 1), (None, Some(""), 1)]);
     check("the id comes late", &[(Some(0), None, 1), (Some(0), a, 1), (Some(1), b, 2)]);
+    check("a late id tells the next call apart", &[(Some(0), None, 1), (Some(0), a, 1), (Some(0), b, 2), (None, a, 1)]);
+    check("a late place is known afterwards", &[(None, a, 1), (Some(4), a, 1), (Some(4), None, 1), (Some(5), a, 2)]);
     check("places after ids", &[(Some(0), a, 1), (None, b, 2), (None, None, 2), (Some(0), a, 1)]);
 }

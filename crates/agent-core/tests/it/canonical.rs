@@ -37,7 +37,7 @@ fn twice() {
             CanonicalError::Json(JsonError::Duplicate { field, .. }) if field == "a"
         );
         assert!(twice, "{error:?}");
-        assert_eq!(error.to_string(), "a JSON object has the field `a` twice");
+        assert_eq!(error.to_string(), "JSON object: the field `a` stands there twice");
     }
 }
 

@@ -310,3 +310,10 @@ fn details() {
     check(r#"{"__type":"a.b#C"}"#, &["C"], None);
     assert_eq!(ErrorDetail::read(b"\xff"), ErrorDetail::default());
 }
+
+#[test]
+fn a_header_names_the_error_where_the_body_does_not() {
+    let named = headers(&[("x-amzn-errortype", "ThrottlingException:http://internal.amazon.com/")]);
+    let error = classify(StatusCode::BAD_REQUEST, &named, b"{\"message\":\"slow down\"}");
+    assert_eq!((error.kind(), error.code()), (Kind::RateLimited, Some("ThrottlingException")));
+}

@@ -14,32 +14,32 @@ fn errors_name_the_field() {
         let error = message(text).unwrap_err();
         assert!(error.starts_with(expected), "{text}: {error}");
     };
-    check("1", "cannot read a message");
-    check("[]", "cannot read a message");
-    check("{}", "a message has no field `role`");
-    check(r#"{"role":1}"#, "cannot read field `role` of a message");
+    check("1", "message: cannot be read");
+    check("[]", "message: cannot be read");
+    check("{}", "message: the field `role` is missing");
+    check(r#"{"role":1}"#, "message: the field `role` cannot be read");
     check(r#"{"role":"system"}"#, "a message has the unknown role `system`; a newer version may have written it");
-    check(r#"{"role":"user","content":[]}"#, "a user message has no field `id`");
-    check(r#"{"role":"user","id":"x","content":[]}"#, "cannot read field `id` of a user message");
-    check(r#"{"role":"user","id":"ID"}"#, "a user message has no field `content`");
-    let of_user = "cannot read field `content` of a user message";
+    check(r#"{"role":"user","content":[]}"#, "user message: the field `id` is missing");
+    check(r#"{"role":"user","id":"x","content":[]}"#, "user message: the field `id` cannot be read");
+    check(r#"{"role":"user","id":"ID"}"#, "user message: the field `content` is missing");
+    let of_user = "user message: the field `content` cannot be read";
     check(r#"{"role":"user","id":"ID","content":"x"}"#, of_user);
     check(r#"{"role":"user","id":"ID","content":[{}]}"#, of_user);
     check(r#"{"role":"user","id":"ID","content":[{"type":"text","text":1}]}"#, of_user);
     check(
         r#"{"role":"user","id":"ID","content":[],"timestampMs":-1}"#,
-        "cannot read field `timestampMs` of a user message",
+        "user message: the field `timestampMs` cannot be read",
     );
-    check(r#"{"role":"assistant","id":"ID","content":[]}"#, "a assistant message has no field `stopReason`");
+    check(r#"{"role":"assistant","id":"ID","content":[]}"#, "assistant message: the field `stopReason` is missing");
     check(
         r#"{"role":"toolResult","id":"ID","call":"ID","toolName":"t","content":[]}"#,
-        "cannot read field `call` of a tool result",
+        "tool result: the field `call` cannot be read",
     );
-    check(r#"{"role":"note","id":"ID"}"#, "a note has no field `kind`");
-    let twice = "a message has the field `id` twice";
+    check(r#"{"role":"note","id":"ID"}"#, "note: the field `kind` is missing");
+    let twice = "message: the field `id` stands there twice";
     check(r#"{"role":"user","id":"ID","content":[],"id":"ID"}"#, twice);
     check(r#"{"role":"user","\u0069d":"ID","content":[],"id":"ID"}"#, twice);
-    check(r#"{"role":"user","id":"ID","content":[],"x":1,"x":2}"#, "a message has the field `x`");
+    check(r#"{"role":"user","id":"ID","content":[],"x":1,"x":2}"#, "message: the field `x` stands there twice");
 }
 
 #[test]

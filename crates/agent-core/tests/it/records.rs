@@ -82,7 +82,7 @@ fn a_broken_record_is_an_error() {
     check(r#"{"body":[]}"#, "journal record");
     check(r#"{"body":{}}"#, "");
     check(r#"{"body":{"a":1,"b":2}}"#, "");
-    check(r#"{"body":{"a":1,"a":2}}"#, "`a` twice");
+    check(r#"{"body":{"a":1,"a":2}}"#, "the field `a` stands there twice");
     check(r#"{"body":{"queueTaken":{}}}"#, "`message`");
     check(r#"{"run":7,"body":{"runStarted":null}}"#, "");
 }
@@ -102,7 +102,7 @@ fn a_newer_version_s_fields_are_written_back() {
 fn an_error_deep_in_a_record_names_its_cause() {
     let text = r#"{"body":{"messageAppended":{"role":"user","id":"00000000000000000000000007","content":[{"type":"text","text":7}]}}}"#;
     let error = serde_json::from_str::<JournalRecord>(text).unwrap_err().to_string();
-    for part in ["field `body` of a journal record", "field `text` of a text block", "invalid type: integer `7`"] {
+    for part in ["journal record: the field `body`", "text block: the field `text`", "invalid type: integer `7`"] {
         assert!(error.contains(part), "{error}");
     }
 }

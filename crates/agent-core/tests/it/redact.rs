@@ -128,6 +128,9 @@ fn debug_never_shows_a_secret() {
 fn errors_never_show_a_secret() {
     let shown = |error: &ProviderError| format!("{error} {error:?} {error:#?}");
     let said = format!("bad key {KEY}");
+    let address = std::io::Error::other("GET https://example.com/v1?key=verysecretindeed failed");
+    let sourced = ProviderError::new(ProviderErrorKind::Network, "no connection").with_source(address);
+    assert!(!shown(&sourced).contains("secretindeed"), "{sourced:?}");
     let error = ProviderError::new(ProviderErrorKind::Auth, &said).with_body(said.as_bytes()).with_code(KEY);
     assert!(!shown(&error).contains("secretindeed"), "{error:?}");
     for body in [
