@@ -58,16 +58,23 @@ impl Counter {
         if let Some(growth) = case.growth {
             findings.push(self.growth(case, growth, growth.n)?);
         }
-        if let Some(floor) = case.floor {
-            let below = self::case(floor.name).ok_or_else(|| io::Error::other(format!("no case `{}`", floor.name)))?;
-            findings.push(Finding {
-                case: case.name,
-                what: format!("times {}", floor.name),
-                hundredths: per_unit * 100 / self.per_unit(below)?.max(1),
-                max: Some(floor.max_tenths * 10),
-            });
-        }
+        findings.extend(self.versus_floor(case)?);
         Ok(findings)
+    }
+
+    /// The cost of a unit in units of the floor's, if that is judged.
+    ///
+    /// # Errors
+    /// When a run fails.
+    pub fn versus_floor(&mut self, case: &'static Case) -> io::Result<Option<Finding>> {
+        let Some(floor) = case.floor else { return Ok(None) };
+        let below = self::case(floor.name).ok_or_else(|| io::Error::other(format!("no case `{}`", floor.name)))?;
+        Ok(Some(Finding {
+            case: case.name,
+            what: format!("times {}", floor.name),
+            hundredths: self.per_unit(case)? * 100 / self.per_unit(below)?.max(1),
+            max: Some(floor.max_tenths * 10),
+        }))
     }
 
     /// I(2n) / I(n).

@@ -1,1 +1,26 @@
-//! Examples live in `examples/`.
+//! Examples live in `examples/`; the code of the README and of the book is compiled and run here.
+
+macro_rules! pages {
+    ($($name:ident: $path:literal,)*) => {
+        $(
+            #[doc = include_str!($path)]
+            #[cfg(doctest)]
+            pub mod $name {}
+        )*
+    };
+}
+
+pages! {
+    readme: "../../README.md",
+    messages: "../../docs/messages.md",
+    transcripts: "../../docs/transcripts.md",
+    requests: "../../docs/requests.md",
+    answers: "../../docs/answers.md",
+    wires: "../../docs/wires.md",
+    tools: "../../docs/tools.md",
+    hooks: "../../docs/hooks.md",
+    budgets: "../../docs/budgets.md",
+    journal: "../../docs/journal.md",
+    errors: "../../docs/errors.md",
+    testing: "../../docs/testing.md",
+}

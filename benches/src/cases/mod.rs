@@ -1,5 +1,7 @@
 //! The table of cases. A new case is a file here and a row in [`CASES`].
 
+mod arguments;
+mod prepare;
 pub mod sse;
 
 /// A piece of work of size `n` whose instructions are counted.
@@ -66,6 +68,11 @@ pub static CASES: &[Case] = &[
     sse::FLOOR_ONE_EVENT,
     sse::FLOOR_ONE_EVENT_UTF8,
     sse::MANY_LINES,
+    arguments::ARGUMENTS,
+    arguments::TEXT,
+    prepare::AFTER_10,
+    prepare::AFTER_1000,
+    prepare::AFTER_5000,
 ];
 
 /// The case of that name.

@@ -1,4 +1,13 @@
 //! The vocabulary and the seams of Mainspring.
+#![doc = include_str!("../README.md")]
+//!
+//! # The way of a prompt
+//!
+//! A [`Transcript`] is shown to a model as a [`ContextView`], in a [`ModelCall`]. A [`Provider`] prepares it: a
+//! [`Wire`] encodes it into [`Segments`], whose [`Chain`] a cache guard compares with the last one's, and whose bound
+//! a [`Budget`] reserves. What is about to happen goes to the [`Journal`]; then [`Prepared::send`] sends. A
+//! [`Decoder`] turns bytes into [`ModelEvent`]s, an [`Assembler`] makes a message of them, and the journal has it
+//! before anybody acts on it. [`Tool`]s run as their [`Effects`] allow, and their results close the turn.
 
 mod auth;
 mod budget;
@@ -41,7 +50,7 @@ pub use crate::{
     context::{ContextFacts, ContextPlan, ContextPolicy, TokenCounter},
     error::{Billed, BoxError, ErrorDetail, ProviderError, ProviderErrorKind, ToolError, classify, is_overflow_text},
     event::{AgentEvent, Envelope},
-    hook::{Hook, InputVerdict, ModelVerdict, OnFailure, RunFacts, StopVerdict, ToolVerdict, TurnVerdict},
+    hook::{Hook, HookFuture, InputVerdict, ModelVerdict, OnFailure, RunFacts, StopVerdict, ToolVerdict, TurnVerdict},
     http::{Body, HttpClient, HttpError, HttpPhase, RetryAfter, Secret, redact},
     id::{AttemptId, CallId, IdError, IdSource, MessageId, RunId},
     journal::{
@@ -56,7 +65,7 @@ pub use crate::{
     },
     model::{Abilities, ModelFacts},
     provider::{ForeignProvider, ForeignService, Loss, Prepared, Provider, ProviderService, SendPrepared},
-    schema::{CanonicalError, canonical},
+    schema::{CanonicalError, Coercion, StructuralValidator, canonical, coerce},
     sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent},
     stream::{
         Assembler, AssemblyError, BlockStart, CallSlots, ModelEvent, ModelStream, PartialArguments, PartialField,

@@ -17,10 +17,7 @@ pub use self::{
     repair::Repair,
     view::{ContextView, ViewEdit, ViewEntry, ViewError},
 };
-use crate::{
-    id::{CallId, IdSource, MessageId},
-    message::{ContentBlock, Message},
-};
+use crate::{CallId, IdSource, Message, MessageId, message::is_call};
 
 /// An append-only history that every provider accepts.
 ///
@@ -111,7 +108,8 @@ impl Transcript {
 
     /// Makes a transcript of a foreign or damaged history, with the list of what was changed.
     ///
-    /// A history that a transcript wrote comes back unchanged, without repairs. New ids are drawn
+    /// A history that a transcript wrote comes back unchanged, without repairs, unless its last turn was open: the
+    /// calls of that one are answered. New ids are drawn
     /// from `ids` at `now_ms`, milliseconds since the Unix epoch.
     pub fn load(messages: impl IntoIterator<Item = Message>, ids: &mut IdSource, now_ms: u64) -> (Self, Vec<Repair>) {
         repair::load(messages.into_iter().collect(), ids, now_ms)
@@ -128,29 +126,20 @@ impl Transcript {
     pub fn append(&mut self, message: impl Into<Arc<Message>>) -> Result<Vec<Arc<Message>>, TranscriptError> {
         let message = message.into();
         self.check(&message)?;
-        let mut entered = Vec::new();
-        match (&*message, &mut self.open) {
-            (Message::ToolResult(_), Some(open)) => {
-                open.answer(message)?;
-                if open.is_answered() {
-                    entered = self.open.take().map(OpenTurn::into_results).unwrap_or_default();
+        let entered = match (&*message, &mut self.open) {
+            (Message::ToolResult(result), Some(open)) => {
+                open.answer(result.call, message.clone())?;
+                if open.unanswered().next().is_some() {
+                    return Ok(Vec::new());
                 }
+                self.open.take().into_iter().flat_map(|open| open.results().cloned().collect::<Vec<_>>()).collect()
             }
-            (Message::ToolResult(result), None) => {
-                return Err(TranscriptError::NoSuchCall { call: result.call });
-            }
-            (_, Some(open)) => {
-                return Err(TranscriptError::OpenTurn { unanswered: open.unanswered().collect() });
-            }
-            (Message::Assistant(answer), None) => {
-                if answer.tool_calls().next().is_some() {
-                    self.open = OpenTurn::new(&message);
-                }
-                entered.push(message);
-            }
-            (_, None) => entered.push(message),
-        }
+            (Message::ToolResult(result), None) => return Err(TranscriptError::NoSuchCall { call: result.call }),
+            (_, Some(open)) => return Err(TranscriptError::OpenTurn { unanswered: open.unanswered().collect() }),
+            (_, None) => vec![message],
+        };
         for message in &entered {
+            self.open = OpenTurn::new(message);
             self.shown |= message.is_shown();
             Arc::make_mut(&mut self.index).insert(message.id(), self.messages.len());
             self.messages.push(message.clone());
@@ -159,19 +148,23 @@ impl Transcript {
     }
 
     fn check(&self, message: &Message) -> Result<(), TranscriptError> {
-        let id = message.id();
-        let held = self.open.as_ref().is_some_and(|open| open.holds(id));
+        let (id, role) = (message.id(), message.role());
+        let held = self.open.as_ref().is_some_and(|open| open.results().any(|result| result.id() == id));
         if held || self.index.contains_key(&id) {
             return Err(TranscriptError::DuplicateId { id });
         }
-        if let Message::Assistant(_) = message {
-            return if self.shown { Ok(()) } else { Err(TranscriptError::AssistantFirst) };
+        match message {
+            Message::Assistant(_) if !self.shown => Err(TranscriptError::AssistantFirst),
+            Message::Assistant(_) => Ok(()),
+            other => match other.content().iter().position(is_call) {
+                Some(block) => Err(TranscriptError::MisplacedCall { id, role, block }),
+                None => Ok(()),
+            },
         }
-        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolCall(_));
-        match message.content().iter().position(is_call) {
-            Some(block) => Err(TranscriptError::MisplacedCall { id, role: message.role(), block }),
-            None => Ok(()),
-        }
+    }
+
+    fn is_shown(&self) -> bool {
+        self.shown
     }
 
     /// The turn that waits for results, if there is one.

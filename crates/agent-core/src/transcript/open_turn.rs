@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use super::TranscriptError;
-use crate::{
-    id::{CallId, MessageId},
-    message::{AssistantMessage, Message, ToolCall},
-};
+use crate::{AssistantMessage, CallId, Message, ToolCall};
 
 /// An assistant message with calls, and the results that have come in.
 ///
@@ -18,18 +15,15 @@ pub struct OpenTurn {
 }
 
 impl OpenTurn {
-    pub(super) fn new(message: &Arc<Message>) -> Option<Self> {
-        let Message::Assistant(answer) = &**message else { return None };
-        let results = answer.tool_calls().map(|(id, _)| (id, None)).collect();
-        Some(Self { answer: message.clone(), results })
+    pub(super) fn new(answer: &Arc<Message>) -> Option<Self> {
+        let mut turn = Self { answer: answer.clone(), results: Vec::new() };
+        turn.results = turn.assistant()?.tool_calls().map(|(id, _)| (id, None)).collect();
+        (!turn.results.is_empty()).then_some(turn)
     }
 
     /// The assistant message that made the calls.
     pub fn assistant(&self) -> Option<&AssistantMessage> {
-        match &*self.answer {
-            Message::Assistant(answer) => Some(answer),
-            _ => None,
-        }
+        if let Message::Assistant(answer) = &*self.answer { Some(answer) } else { None }
     }
 
     /// The call with this id.
@@ -47,28 +41,12 @@ impl OpenTurn {
         self.results.iter().filter_map(|(_, result)| result.as_ref())
     }
 
-    pub(super) fn holds(&self, id: MessageId) -> bool {
-        self.results().any(|result| result.id() == id)
-    }
-
-    pub(super) fn is_answered(&self) -> bool {
-        self.unanswered().next().is_none()
-    }
-
-    pub(super) fn answer(&mut self, message: Arc<Message>) -> Result<(), TranscriptError> {
-        let Message::ToolResult(result) = &*message else { return Ok(()) };
-        let call = result.call;
+    pub(super) fn answer(&mut self, call: CallId, result: Arc<Message>) -> Result<(), TranscriptError> {
         match self.results.iter_mut().find(|(id, _)| *id == call) {
-            None => Err(TranscriptError::NoSuchCall { call }),
-            Some((_, Some(_))) => Err(TranscriptError::AlreadyAnswered { call }),
-            Some((_, slot)) => {
-                *slot = Some(message);
-                Ok(())
-            }
+            None => return Err(TranscriptError::NoSuchCall { call }),
+            Some((_, Some(_))) => return Err(TranscriptError::AlreadyAnswered { call }),
+            Some((_, slot)) => *slot = Some(result),
         }
-    }
-
-    pub(super) fn into_results(self) -> Vec<Arc<Message>> {
-        self.results.into_iter().filter_map(|(_, result)| result).collect()
+        Ok(())
     }
 }

@@ -1,15 +1,9 @@
 //! Makes a valid transcript of any list of messages, and says what it changed.
 
-use std::{
-    collections::{HashMap, HashSet, hash_map::Entry},
-    sync::Arc,
-};
+use std::collections::{HashMap, HashSet, hash_map::Entry};
 
 use super::Transcript;
-use crate::{
-    id::{CallId, IdSource, MessageId},
-    message::{AssistantMessage, ContentBlock, Message, NoteMessage, ToolResultMessage, UserMessage},
-};
+use crate::{CallId, ContentBlock, IdSource, Message, MessageId, NoteMessage, ToolResultMessage, UserMessage};
 
 const NO_RESULT: &str = "No result was recorded for this call. It may have run: check before you call again.";
 const NO_BEGINNING: &str = "(The beginning of this conversation is missing.)";
@@ -64,9 +58,10 @@ pub enum Repair {
 }
 
 pub(super) fn load(messages: Vec<Message>, ids: &mut IdSource, now_ms: u64) -> (Transcript, Vec<Repair>) {
-    let mut loader = Loader { ids, now_ms, repairs: Vec::new(), transcript: Transcript::new() };
-    let messages = loader.unique(messages);
-    let messages = messages.into_iter().map(|m| loader.without_misplaced_calls(m)).collect();
+    let taken = messages.iter().map(Message::id).collect();
+    let mut loader = Loader { ids, now_ms, taken, repairs: Vec::new(), transcript: Transcript::new() };
+    let mut messages = loader.unique(messages);
+    messages.iter_mut().for_each(|message| loader.replace_misplaced_calls(message));
     loader.pair(messages);
     (loader.transcript, loader.repairs)
 }
@@ -74,6 +69,7 @@ pub(super) fn load(messages: Vec<Message>, ids: &mut IdSource, now_ms: u64) -> (
 struct Loader<'a> {
     ids: &'a mut IdSource,
     now_ms: u64,
+    taken: HashSet<MessageId>,
     repairs: Vec<Repair>,
     transcript: Transcript,
 }
@@ -85,29 +81,25 @@ impl Loader<'_> {
         let mut unique: Vec<Message> = Vec::with_capacity(messages.len());
         for mut message in messages {
             let id = message.id();
-            match seen.entry(id) {
-                Entry::Vacant(slot) => {
-                    slot.insert(unique.len());
+            if let Some(first) = seen.get(&id).and_then(|at| unique.get(*at)) {
+                if *first == message {
+                    self.repairs.push(Repair::DroppedDuplicate { id });
+                    continue;
                 }
-                Entry::Occupied(slot) => {
-                    if unique.get(*slot.get()) == Some(&message) {
-                        self.repairs.push(Repair::DroppedDuplicate { id });
-                        continue;
-                    }
-                    let to = self.ids.message(self.now_ms);
-                    set_id(&mut message, to);
-                    self.repairs.push(Repair::RenamedMessage { from: id, to });
-                }
+                let to = self.new_id();
+                message.set_id(to);
+                self.repairs.push(Repair::RenamedMessage { from: id, to });
             }
+            seen.entry(message.id()).or_insert(unique.len());
             unique.push(message);
         }
         unique
     }
 
-    fn without_misplaced_calls(&mut self, mut message: Message) -> Message {
+    fn replace_misplaced_calls(&mut self, message: &mut Message) {
         let id = message.id();
-        let content = match &mut message {
-            Message::Assistant(_) => return message,
+        let content = match message {
+            Message::Assistant(_) => return,
             Message::User(UserMessage { content, .. })
             | Message::ToolResult(ToolResultMessage { content, .. })
             | Message::Note(NoteMessage { content, .. }) => content,
@@ -118,57 +110,45 @@ impl Loader<'_> {
                 self.repairs.push(Repair::MisplacedCall { id, block });
             }
         }
-        message
     }
 
-    /// Puts every result right behind its call.
+    /// Puts every result right behind its call, and one behind every call.
     fn pair(&mut self, messages: Vec<Message>) {
-        let calls: HashSet<CallId> = messages.iter().flat_map(calls_of).collect();
-        let mut results: HashMap<CallId, ToolResultMessage> = HashMap::new();
-        // Where each result stands among the others says whether it has to move.
-        let mut order: Vec<Place> = Vec::with_capacity(messages.len());
+        let calls: HashSet<CallId> = messages.iter().flat_map(calls_of).map(|(id, _)| id).collect();
+        let mut results: HashMap<CallId, (usize, ToolResultMessage)> = HashMap::new();
         let mut rest = Vec::with_capacity(messages.len());
+        // Places among what is kept: a result moved where something else stood between it and its call.
         for message in messages {
-            let Message::ToolResult(result) = message else {
-                order.push(Place::Other(message.id()));
-                rest.push(message);
-                continue;
-            };
-            let (id, call) = (result.id, result.call);
-            match results.entry(call) {
-                Entry::Vacant(slot) if calls.contains(&call) => {
-                    order.push(Place::Result(call));
-                    slot.insert(result);
-                }
-                _ => self.repairs.push(Repair::DroppedResult { id, call }),
+            let place = rest.len() + results.len();
+            match message {
+                Message::ToolResult(result) => match results.entry(result.call) {
+                    Entry::Vacant(slot) if calls.contains(&result.call) => drop(slot.insert((place, result))),
+                    _ => self.repairs.push(Repair::DroppedResult { id: result.id, call: result.call }),
+                },
+                message => rest.push((place, message)),
             }
         }
-        let mut order = order.into_iter().peekable();
-        for message in rest {
-            // Results that stand before their turn are passed over here: they moved.
-            while order.next_if(|place| matches!(place, Place::Result(_))).is_some() {}
-            order.next();
-            let calls: Vec<_> = calls_of(&message).collect();
-            let names = match &message {
-                Message::Assistant(answer) => names_of(answer),
-                _ => HashMap::new(),
-            };
-            self.open_if_needed(&message);
+        let mut gone = HashSet::new();
+        for (place, message) in rest {
+            let calls: Vec<(CallId, String)> = calls_of(&message).collect();
+            if matches!(message, Message::Assistant(_)) && !self.transcript.is_shown() {
+                let id = self.new_id();
+                self.repairs.push(Repair::InsertedOpening { id });
+                self.push(NoteMessage::new(id, "repair").content(vec![NO_BEGINNING.into()]).into());
+            }
             self.push(message);
-            for call in calls {
+            for (call, tool) in calls {
                 let result = match results.remove(&call) {
-                    Some(result) => {
-                        let in_place = order.next_if_eq(&Place::Result(call)).is_some();
-                        if !in_place {
+                    Some((found, result)) => {
+                        if found < place || !(place + 1..found).all(|between| gone.contains(&between)) {
                             self.repairs.push(Repair::MovedResult { id: result.id, call });
                         }
+                        gone.insert(found);
                         result
                     }
                     None => {
                         self.repairs.push(Repair::AnsweredCall { call });
-                        let name = names.get(&call).cloned().unwrap_or_default();
-                        let id = self.ids.message(self.now_ms);
-                        ToolResultMessage::error(id, call, name, NO_RESULT)
+                        ToolResultMessage::error(self.new_id(), call, tool, NO_RESULT)
                     }
                 };
                 self.push(result.into());
@@ -176,47 +156,25 @@ impl Loader<'_> {
         }
     }
 
-    fn open_if_needed(&mut self, message: &Message) {
-        let shown = self.transcript.messages().iter().any(|m| m.is_shown());
-        if !shown && matches!(message, Message::Assistant(_)) {
+    /// An id that no message has, though the history may be made of the ids of the same seed.
+    fn new_id(&mut self) -> MessageId {
+        loop {
             let id = self.ids.message(self.now_ms);
-            let note = NoteMessage::new(id, "repair").content(vec![NO_BEGINNING.into()]);
-            self.repairs.push(Repair::InsertedOpening { id });
-            self.push(note.into());
+            if self.taken.insert(id) {
+                return id;
+            }
         }
     }
 
     fn push(&mut self, message: Message) {
         // Every rule of `append` was established above; a message that still broke one would be
         // left out, and the property tests compare what went in with what came out.
-        let appended = self.transcript.append(Arc::new(message));
+        let appended = self.transcript.append(message);
         debug_assert!(appended.is_ok(), "repair left a fault: {appended:?}");
     }
 }
 
-#[derive(PartialEq)]
-enum Place {
-    Result(CallId),
-    Other(MessageId),
-}
-
-fn calls_of(message: &Message) -> impl Iterator<Item = CallId> {
-    let answer = match message {
-        Message::Assistant(answer) => Some(answer),
-        _ => None,
-    };
-    answer.into_iter().flat_map(|answer| answer.tool_calls().map(|(id, _)| id))
-}
-
-fn names_of(answer: &AssistantMessage) -> HashMap<CallId, String> {
-    answer.tool_calls().map(|(id, call)| (id, call.name.clone())).collect()
-}
-
-fn set_id(message: &mut Message, id: MessageId) {
-    match message {
-        Message::User(m) => m.id = id,
-        Message::Assistant(m) => m.id = id,
-        Message::ToolResult(m) => m.id = id,
-        Message::Note(m) => m.id = id,
-    }
+fn calls_of(message: &Message) -> impl Iterator<Item = (CallId, String)> {
+    let answer = if let Message::Assistant(answer) = message { Some(answer) } else { None };
+    answer.into_iter().flat_map(|answer| answer.tool_calls().map(|(id, call)| (id, call.name.clone())))
 }

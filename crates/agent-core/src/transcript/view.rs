@@ -1,15 +1,11 @@
 //! What a model is shown of a transcript: a fold of edits, valid by the same rules.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use super::{Log, Transcript};
-use crate::{
-    id::MessageId,
-    message::{ContentBlock, Message, NoteMessage},
-};
+use crate::{ContentBlock, Log, Message, MessageId, NoteMessage, Transcript, macros::getters, message::is_call};
 
 /// A change of what the model is shown; the transcript keeps everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -118,23 +114,15 @@ pub struct ViewEntry {
     mark: u128,
 }
 
-impl ViewEntry {
+getters! { ViewEntry {
     /// The message, with the content that is shown.
-    pub fn message(&self) -> &Arc<Message> {
-        &self.message
-    }
-
+    message -> &Arc<Message> = |this| &this.message;
     /// 0 for the message as the transcript has it, else a hash of what is shown instead.
-    pub fn version(&self) -> u64 {
-        self.version
-    }
-
+    version -> u64 = |this| this.version;
     /// A rolling hash over ids and versions up to here: two views with the same mark at the same
     /// place show the same messages up to it.
-    pub fn mark(&self) -> u128 {
-        self.mark
-    }
-}
+    mark -> u128 = |this| this.mark;
+} }
 
 /// What a model is shown of a transcript; a clone is O(1).
 ///
@@ -162,7 +150,8 @@ impl ContextView {
     ///
     /// # Errors
     /// [`ViewError::OpenTurn`] while calls wait for results, [`ViewError::OtherTranscript`] where
-    /// the view was made of another one.
+    /// the view was made of another one, [`ViewError::StartsWithAssistant`] where everything before
+    /// an answer is hidden. Nothing is changed then.
     pub fn catch_up(&mut self, transcript: &Transcript) -> Result<(), ViewError> {
         if transcript.open_turn().is_some() {
             return Err(ViewError::OpenTurn);
@@ -172,11 +161,11 @@ impl ContextView {
         if self.seen > messages.len() || last_seen != self.last_seen {
             return Err(ViewError::OtherTranscript);
         }
-        for message in messages.iter_from(self.seen) {
-            if message.is_shown() {
-                push(&mut self.entries, message.clone(), 0);
-            }
+        let mut new = messages.iter_from(self.seen).filter(|m| m.is_shown()).peekable();
+        if let (true, Some(Message::Assistant(m))) = (self.is_empty(), new.peek().map(|m| &***m)) {
+            return Err(ViewError::StartsWithAssistant { id: m.id });
         }
+        new.for_each(|message| push(&mut self.entries, message.clone(), 0));
         self.seen = messages.len();
         self.last_seen = messages.last().map(|m| m.id());
         Ok(())
@@ -187,11 +176,37 @@ impl ContextView {
     /// # Errors
     /// [`ViewError`] where what is shown would become invalid; nothing is changed then.
     pub fn apply(&mut self, edit: &ViewEdit) -> Result<(), ViewError> {
-        self.entries = match edit {
-            ViewEdit::Hide { first, last } => self.without(*first, *last, None)?,
-            ViewEdit::Summarise { first, last, summary } => self.without(*first, *last, Some(summary))?,
-            ViewEdit::CutOutput { result, content } => self.with_output(*result, content)?,
+        // The messages of the span from `from` to `to` give way to one other, or to none.
+        let (from, to, instead, version) = match edit {
+            ViewEdit::Hide { first, last } => {
+                let (from, to) = self.span(*first, *last)?;
+                if let (0, Some(Message::Assistant(m))) = (from, self.message_at(to + 1)) {
+                    return Err(ViewError::StartsWithAssistant { id: m.id });
+                }
+                (from, to, None, 0)
+            }
+            ViewEdit::Summarise { first, last, summary } => {
+                let (from, to) = self.span(*first, *last)?;
+                self.check_summary(summary)?;
+                (from, to, Some(Message::Note(summary.clone())), version_of(&summary.content))
+            }
+            ViewEdit::CutOutput { result: id, content } => {
+                let at = self.position(*id)?;
+                let Some(Message::ToolResult(result)) = self.message_at(at) else {
+                    return Err(ViewError::NoOutput { id: *id });
+                };
+                if content.iter().any(is_call) {
+                    return Err(ViewError::BadReplacement { reason: "an output holds a tool call" });
+                }
+                let mut cut = result.clone();
+                cut.content.clone_from(content);
+                (at, at, Some(Message::ToolResult(cut)), version_of(content))
+            }
         };
+        let old = mem::take(&mut self.entries);
+        old.iter().take(from).for_each(|entry| push(&mut self.entries, entry.message.clone(), entry.version));
+        instead.into_iter().for_each(|message| push(&mut self.entries, Arc::new(message), version));
+        old.iter_from(to + 1).for_each(|entry| push(&mut self.entries, entry.message.clone(), entry.version));
         Ok(())
     }
 
@@ -217,78 +232,36 @@ impl ContextView {
 
     fn position(&self, id: MessageId) -> Result<usize, ViewError> {
         // From the newest: edits of the loop mostly concern recent messages.
-        let from_end = self.messages().rev().position(|m| m.id() == id);
-        let back = from_end.ok_or(ViewError::NotShown { id })?;
-        Ok(self.len().saturating_sub(back).saturating_sub(1))
+        let back = self.messages().rev().position(|m| m.id() == id).ok_or(ViewError::NotShown { id })?;
+        Ok(self.len().saturating_sub(back + 1))
     }
 
-    fn without(
-        &self,
-        first: MessageId,
-        last: MessageId,
-        summary: Option<&NoteMessage>,
-    ) -> Result<Log<ViewEntry>, ViewError> {
+    fn message_at(&self, at: usize) -> Option<&Message> {
+        self.entries.get(at).map(|entry| &*entry.message)
+    }
+
+    /// The places of a span that parts no call from its results.
+    fn span(&self, first: MessageId, last: MessageId) -> Result<(usize, usize), ViewError> {
         let (from, to) = (self.position(first)?, self.position(last)?);
         if from > to {
             return Err(ViewError::Reversed { first, last });
         }
-        let after = self.entries.get(to + 1).map(ViewEntry::message);
-        for edge in [self.entries.get(from).map(ViewEntry::message), after].into_iter().flatten() {
-            if let Message::ToolResult(result) = &**edge {
+        for edge in [from, to + 1] {
+            if let Some(Message::ToolResult(result)) = self.message_at(edge) {
                 return Err(ViewError::SplitsTurn { id: result.id });
             }
         }
-        if let (0, None, Some(Message::Assistant(m))) = (from, summary, after.map(|m| &**m)) {
-            return Err(ViewError::StartsWithAssistant { id: m.id });
-        }
-        let summary = summary.map(|note| self.checked(note)).transpose()?;
-        let mut entries = Log::new();
-        for (at, entry) in self.entries.iter().enumerate() {
-            if at == from
-                && let Some(summary) = &summary
-            {
-                push(&mut entries, summary.clone(), 0);
-            }
-            if !(from..=to).contains(&at) {
-                push(&mut entries, entry.message.clone(), entry.version);
-            }
-        }
-        Ok(entries)
+        Ok((from, to))
     }
 
-    fn checked(&self, summary: &NoteMessage) -> Result<Arc<Message>, ViewError> {
-        let reason = if summary.content.is_empty() {
-            "a summary needs content"
-        } else if summary.content.iter().any(is_call) {
-            "a summary holds a tool call"
-        } else if self.messages().any(|m| m.id() == summary.id) {
-            "a summary has the id of a message that is shown"
-        } else {
-            return Ok(Arc::new(Message::Note(summary.clone())));
-        };
-        Err(ViewError::BadReplacement { reason })
-    }
-
-    fn with_output(&self, id: MessageId, content: &[ContentBlock]) -> Result<Log<ViewEntry>, ViewError> {
-        let at = self.position(id)?;
-        let shown = self.entries.get(at).ok_or(ViewError::NotShown { id })?;
-        let Message::ToolResult(result) = &**shown.message() else {
-            return Err(ViewError::NoOutput { id });
-        };
-        if content.iter().any(is_call) {
-            return Err(ViewError::BadReplacement { reason: "an output holds a tool call" });
+    fn check_summary(&self, summary: &NoteMessage) -> Result<(), ViewError> {
+        let bad = |reason| Err(ViewError::BadReplacement { reason });
+        match summary {
+            note if note.content.is_empty() => bad("a summary needs content"),
+            note if note.content.iter().any(is_call) => bad("a summary holds a tool call"),
+            note if self.position(note.id).is_ok() => bad("a summary has the id of a message that is shown"),
+            _ => Ok(()),
         }
-        let mut cut = result.clone();
-        cut.content = content.to_vec();
-        // Zero stands for the original, so a hash that happens to be zero is moved aside.
-        let version = serde_json::to_vec(&cut.content).map_or(1, |bytes| xxh3_64(&bytes).max(1));
-        let cut = Arc::new(Message::ToolResult(cut));
-        let mut entries = Log::new();
-        for (i, entry) in self.entries.iter().enumerate() {
-            let (message, version) = if i == at { (&cut, version) } else { (&entry.message, entry.version) };
-            push(&mut entries, message.clone(), version);
-        }
-        Ok(entries)
     }
 }
 
@@ -299,8 +272,9 @@ impl PartialEq for ContextView {
     }
 }
 
-fn is_call(block: &ContentBlock) -> bool {
-    matches!(block, ContentBlock::ToolCall(_))
+/// Zero stands for the original, so a hash that happens to be zero is moved aside.
+fn version_of(content: &[ContentBlock]) -> u64 {
+    serde_json::to_vec(content).map_or(1, |bytes| xxh3_64(&bytes).max(1))
 }
 
 fn push(entries: &mut Log<ViewEntry>, message: Arc<Message>, version: u64) {

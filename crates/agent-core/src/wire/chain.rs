@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CacheOrder, ChainHash, Piece, Section, Segments};
-use crate::{budget::Money, transcript::Log};
+use super::{CacheOrder, ChainHash, Piece, Section, Segments, piece::size};
+use crate::{Log, Money};
 
 /// What of a request the vendor's cache sees, as hashes; small enough to stand in every record of a
 /// call, so that the guard works across a restart.
@@ -88,18 +88,12 @@ pub struct CacheBreak {
 impl CacheBreak {
     /// Prices a divergence. `prompt_tokens` is what the last request's prompt had, `lost_price` what
     /// a token costs more when it is not found in the cache.
-    pub fn new(divergence: &Divergence, previous: &Chain, prompt_tokens: u64, lost_price: Option<Money>) -> Self {
-        let lost = previous.bytes.saturating_sub(divergence.kept_bytes);
-        let share = u128::from(prompt_tokens) * u128::from(lost);
-        let tokens = share.checked_div(u128::from(previous.bytes)).unwrap_or_default();
+    pub fn new(at: &Divergence, last: &Chain, prompt_tokens: u64, lost_price: Option<Money>) -> Self {
+        let share = u128::from(prompt_tokens) * u128::from(last.bytes.saturating_sub(at.kept_bytes));
+        let tokens = share.checked_div(u128::from(last.bytes)).unwrap_or_default();
         let tokens_lost = u64::try_from(tokens).unwrap_or(u64::MAX).min(prompt_tokens);
-        Self {
-            first_segment: divergence.segment,
-            byte: divergence.byte,
-            cause: divergence.cause,
-            tokens_lost,
-            cost: lost_price.map(|price| price.times(tokens_lost)),
-        }
+        let cost = lost_price.map(|price| price.times(tokens_lost));
+        Self { first_segment: at.segment, byte: at.byte, cause: at.cause, tokens_lost, cost }
     }
 }
 
@@ -110,10 +104,8 @@ impl Chain {
         prelude: &[(Section, Piece)],
         messages: &Log<Piece>,
     ) -> Self {
-        let system_first = order == CacheOrder::SystemFirst;
-        let mut chain = Self { identity, system_first, ..Self::default() };
+        let mut chain = Self { identity, system_first: order == CacheOrder::SystemFirst, ..Self::default() };
         for (section, piece) in prelude {
-            let own = piece.own_hash();
             let slot = match section {
                 Section::Irrelevant => continue,
                 Section::Option => &mut chain.options,
@@ -121,12 +113,11 @@ impl Chain {
                 Section::System => &mut chain.system,
                 Section::MessageOption => &mut chain.message_options,
             };
-            *slot = slot.then(own);
+            *slot = slot.then(piece.own_hash());
             chain.bytes = chain.bytes.saturating_add(piece.own_len());
         }
         if let Some(last) = messages.last() {
-            chain.messages = last.chain();
-            chain.count = u64::try_from(messages.len()).unwrap_or(u64::MAX);
+            (chain.messages, chain.count) = (last.chain(), size(messages.len()));
             chain.bytes = chain.bytes.saturating_add(last.end());
         }
         chain
@@ -134,9 +125,19 @@ impl Chain {
 
     /// One hash over everything, in the vendor's cache order.
     pub fn head(&self) -> ChainHash {
-        let (first, second) = if self.system_first { (self.system, self.tools) } else { (self.tools, self.system) };
-        let parts = [self.options, first, second, self.message_options, self.messages];
-        parts.into_iter().fold(self.identity, ChainHash::then)
+        let (a, b) = if self.system_first { (self.system, self.tools) } else { (self.tools, self.system) };
+        [self.options, a, b, self.message_options, self.messages].into_iter().fold(self.identity, ChainHash::then)
+    }
+
+    /// Where the vendor's cache sees a section; options that it ignores it does not see.
+    fn rank(&self, section: Section) -> Option<u8> {
+        match section {
+            Section::Irrelevant => None,
+            Section::Option => Some(0),
+            Section::Tools => Some(if self.system_first { 2 } else { 1 }),
+            Section::System => Some(if self.system_first { 1 } else { 2 }),
+            Section::MessageOption => Some(3),
+        }
     }
 }
 
@@ -147,114 +148,63 @@ impl Segments {
     /// tell the segment and the byte.
     pub fn diverges_from(&self, last: &Chain, pieces: Option<&Self>) -> Option<Divergence> {
         use CacheBreakCause as Cause;
-        let chain = self.chain();
-        let tools = (chain.tools != last.tools).then_some(Cause::Tools);
-        let system = (chain.system != last.system).then_some(Cause::System);
-        let (first, second) = if chain.system_first { (system, tools) } else { (tools, system) };
-        let cause = (chain.identity != last.identity)
-            .then_some(Cause::Identity)
-            .or((chain.options != last.options).then_some(Cause::Options))
-            .or(first)
-            .or(second)
-            .or((chain.message_options != last.message_options).then_some(Cause::MessageOptions));
-        match cause {
-            Some(cause) => Some(self.prelude_divergence(cause, pieces)),
+        let now = self.chain();
+        if now.identity != last.identity {
+            return Some(Divergence { cause: Cause::Identity, segment: 0, byte: None, kept_bytes: 0 });
+        }
+        let changed = [
+            (now.options != last.options, Section::Option, Cause::Options),
+            (now.tools != last.tools, Section::Tools, Cause::Tools),
+            (now.system != last.system, Section::System, Cause::System),
+            (now.message_options != last.message_options, Section::MessageOption, Cause::MessageOptions),
+        ];
+        let first = changed.into_iter().filter(|(changed, ..)| *changed).min_by_key(|(_, s, _)| now.rank(*s));
+        match first {
+            Some((_, section, cause)) => Some(self.prelude_divergence(now.rank(section), cause, pieces)),
             None => self.message_divergence(last, pieces),
         }
     }
 
-    fn prelude_divergence(&self, cause: CacheBreakCause, pieces: Option<&Self>) -> Divergence {
-        let section = match cause {
-            CacheBreakCause::Tools => Some(Section::Tools),
-            CacheBreakCause::System => Some(Section::System),
-            CacheBreakCause::Options => Some(Section::Option),
-            CacheBreakCause::MessageOptions => Some(Section::MessageOption),
-            _ => None,
+    fn prelude_divergence(&self, rank: Option<u8>, cause: CacheBreakCause, last: Option<&Self>) -> Divergence {
+        let mine = self.cached_prelude();
+        let theirs = last.map(Self::cached_prelude);
+        let same = match &theirs {
+            Some(theirs) => mine.iter().zip(theirs).take_while(|(a, b)| a.2.own_hash() == b.2.own_hash()).count(),
+            None => mine.iter().take_while(|(r, ..)| *r < rank).count(),
         };
-        let own = |segments: &Self| -> Vec<(usize, Piece)> {
-            let indexed = segments.prelude().iter().enumerate();
-            let of_section = indexed.filter(|(_, (s, _))| section.is_none_or(|of| of == *s));
-            of_section.map(|(at, (_, piece))| (at, piece.clone())).collect()
-        };
-        let mine = own(self);
-        let theirs = pieces.map(own);
-        // The first pair that differs, or the first piece that only one of the two has.
-        let same = theirs.as_ref().map_or(0, |theirs| {
-            let pairs = mine.iter().zip(theirs);
-            pairs.take_while(|((_, a), (_, b))| a.own_hash() == b.own_hash()).count()
-        });
-        let segment = mine.get(same).map_or_else(|| mine.last().map_or(0, |(at, _)| at + 1), |(at, _)| *at);
-        let known = theirs.filter(|_| section.is_some());
-        let byte = known.map(|theirs| {
-            let start = self.start_of(segment);
-            let pair = mine.get(same).zip(theirs.get(same));
-            pair.map_or(start, |((_, a), (_, b))| start.saturating_add(a.first_difference(b)))
-        });
-        // In cache order everything before the section survives; what stands behind it does not.
-        let kept_bytes = match cause {
-            CacheBreakCause::MessageOptions => self.prelude_bytes(|_| true),
-            CacheBreakCause::System if !self.chain().system_first => {
-                self.prelude_bytes(|s| matches!(s, Section::Option | Section::Tools))
-            }
-            CacheBreakCause::Tools if self.chain().system_first => {
-                self.prelude_bytes(|s| matches!(s, Section::Option | Section::System))
-            }
-            _ => 0,
-        };
+        let kept_bytes = mine.iter().take(same).map(|(.., piece)| piece.own_len()).sum();
+        let segment = mine.get(same).map_or(self.prelude().len(), |(_, at, _)| *at);
+        let byte =
+            theirs.map(|theirs| self.byte_of(segment, mine.get(same).map(|p| p.2), theirs.get(same).map(|p| p.2)));
         Divergence { cause, segment, byte, kept_bytes }
     }
 
+    /// What the cache sees before the messages, in its order, with the places in body order.
+    fn cached_prelude(&self) -> Vec<(Option<u8>, usize, &Piece)> {
+        let ranked = self.prelude().iter().enumerate().map(|(at, (s, piece))| (self.chain().rank(*s), at, piece));
+        let mut ranked: Vec<_> = ranked.filter(|(rank, ..)| rank.is_some()).collect();
+        ranked.sort_by_key(|(rank, at, _)| (*rank, *at));
+        ranked
+    }
+
     fn message_divergence(&self, last: &Chain, pieces: Option<&Self>) -> Option<Divergence> {
-        let count = usize::try_from(last.count).unwrap_or(usize::MAX);
-        let here = count.checked_sub(1).and_then(|at| self.messages().get(at));
-        if count == 0 || here.is_some_and(|piece| piece.chain() == last.messages) {
+        let end = usize::try_from(last.count).ok()?.checked_sub(1)?;
+        if self.messages().get(end).is_some_and(|piece| piece.chain() == last.messages) {
             return None;
         }
-        let prelude = self.prelude().len();
-        let kept_prelude = self.prelude_bytes(|_| true);
-        // Chains are equal up to the first difference and never after it: search by halves.
-        let old = pieces.map(Segments::messages).filter(|old| old.len() == count);
-        let same = old.map(|old| {
-            let (mut low, mut high) = (0, old.len().min(self.messages().len()));
-            while low < high {
-                let middle = low.midpoint(high);
-                let equal = old.get(middle).map(Piece::chain) == self.messages().get(middle).map(Piece::chain);
-                (low, high) = if equal { (middle + 1, high) } else { (low, middle) };
-            }
-            low
-        });
-        let at = same.unwrap_or(0);
-        let kept = at.checked_sub(1).and_then(|at| self.messages().get(at)).map_or(0, Piece::end);
-        let byte = old.map(|old| {
-            let start = self.start_of(prelude + at);
-            let pair = self.messages().get(at).zip(old.get(at));
-            pair.map_or(start, |(a, b)| start.saturating_add(a.first_difference(b)))
-        });
-        Some(Divergence {
-            cause: CacheBreakCause::Messages,
-            segment: prelude + at,
-            byte,
-            kept_bytes: kept_prelude.saturating_add(kept),
-        })
+        let old = pieces.map(Self::messages).filter(|old| old.len() == end + 1);
+        let pairs = old.into_iter().flat_map(|old| old.iter().zip(self.messages().iter()));
+        let same = pairs.take_while(|(a, b)| a.chain() == b.chain()).count();
+        let kept = same.checked_sub(1).and_then(|at| self.messages().get(at)).map_or(0, Piece::end);
+        let before: u64 = self.cached_prelude().iter().map(|(.., piece)| piece.own_len()).sum();
+        let segment = self.prelude().len() + same;
+        let byte = old.map(|old| self.byte_of(segment, self.messages().get(same), old.get(same)));
+        Some(Divergence { cause: CacheBreakCause::Messages, segment, byte, kept_bytes: before.saturating_add(kept) })
     }
 
-    /// Where a segment begins in the body, without markers.
-    fn start_of(&self, segment: usize) -> u64 {
-        let prelude_end = |count: usize| {
-            let last = count.checked_sub(1).and_then(|at| self.prelude().get(at));
-            last.map_or(0, |(_, piece)| piece.end())
-        };
-        match segment.checked_sub(self.prelude().len()) {
-            None => prelude_end(segment),
-            Some(at) => {
-                let before = at.checked_sub(1).and_then(|at| self.messages().get(at));
-                prelude_end(self.prelude().len()).saturating_add(before.map_or(0, Piece::end))
-            }
-        }
-    }
-
-    fn prelude_bytes(&self, of: impl Fn(Section) -> bool) -> u64 {
-        let counted = self.prelude().iter().filter(|(s, _)| *s != Section::Irrelevant && of(*s));
-        counted.map(|(_, piece)| piece.own_len()).fold(0, u64::saturating_add)
+    /// The byte of the body, without markers, where a segment parts from what stood there before.
+    fn byte_of(&self, segment: usize, mine: Option<&Piece>, theirs: Option<&Piece>) -> u64 {
+        let start = segment.checked_sub(1).map_or(0, |before| self.end_of(before));
+        start.saturating_add(mine.zip(theirs).map_or(0, |(a, b)| a.first_difference(b)))
     }
 }

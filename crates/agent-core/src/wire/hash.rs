@@ -1,9 +1,9 @@
 //! The hash of the chain.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// 128 bits of XXH3, written as 32 hexadecimal digits.
 ///
@@ -27,7 +27,7 @@ impl ChainHash {
         let (a, b) = bytes.split_at_mut(16);
         a.copy_from_slice(&self.0.to_le_bytes());
         b.copy_from_slice(&next.0.to_le_bytes());
-        Self(xxhash_rust::xxh3::xxh3_128(&bytes))
+        Self(xxh3_128(&bytes))
     }
 
     /// The bits.
@@ -36,27 +36,21 @@ impl ChainHash {
     }
 }
 
-impl fmt::Display for ChainHash {
+impl fmt::Debug for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-impl fmt::Debug for ChainHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
 impl Serialize for ChainHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.collect_str(&format_args!("{self:?}"))
     }
 }
 
 impl<'de> Deserialize<'de> for ChainHash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        let text = Cow::<str>::deserialize(deserializer)?;
         u128::from_str_radix(&text, 16).map(Self).map_err(D::Error::custom)
     }
 }

@@ -2,22 +2,18 @@
 
 use std::{
     fmt,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use futures_core::Stream;
-use http::{HeaderValue, Request, header, request::Parts};
+use http::{HeaderValue, Request, Response, header, request::Parts};
 
 use super::{Decoder, Encoded, Events, Segments, Wire};
 use crate::{
-    BoxFuture, CancelToken, Credential, CredentialSource, HttpClient, ModelCall, ModelEvent, ModelStream, Prepared,
-    Provider, Timer,
-    error::{ProviderError, ProviderErrorKind},
-    http::{Body, request_id},
-    message::Origin,
-    provider::SendPrepared,
+    Body, BoxFuture, CancelToken, Credential, CredentialSource, HttpClient, ModelCall, ModelEvent, ModelStream, Origin,
+    Prepared, Provider, ProviderError, ProviderErrorKind, SendPrepared, Timer, http::request_id,
 };
 
 /// How much of an error's body is read, in bytes.
@@ -36,13 +32,7 @@ struct Inner<W> {
 
 impl<W: Wire> HttpProvider<W> {
     /// Binds a wire.
-    pub fn new(
-        wire: W,
-        http: HttpClient,
-        credentials: impl CredentialSource + 'static,
-        timer: impl Timer + 'static,
-    ) -> Self {
-        let (credentials, timer) = (Arc::new(credentials), Arc::new(timer));
+    pub fn new(wire: W, http: HttpClient, credentials: Arc<dyn CredentialSource>, timer: Arc<dyn Timer>) -> Self {
         Self(Arc::new(Inner { wire, http, credentials, timer }))
     }
 }
@@ -82,36 +72,29 @@ impl<W: Wire> SendPrepared for Sender<W> {
         segments: Option<&Segments>,
         cancel: CancelToken,
     ) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
-        let (provider, parts) = (self.provider.clone(), self.parts.clone());
-        let segments = segments.cloned();
+        let (provider, parts, segments) = (self.provider.clone(), self.parts.clone(), segments.cloned());
         Box::pin(async move {
             let Some(segments) = segments else {
                 let text = "a request without segments cannot be sent";
                 return Err(ProviderError::new(ProviderErrorKind::Unsupported, text));
             };
-            let exchange = provider.exchange(&parts, &segments);
-            let response = match cancel.race(exchange).await {
-                Some(response) => response?,
-                None => return Err(ProviderError::cancelled()),
-            };
-            let (head, body) = response.into_parts();
-            let reply = Reply {
+            let response = cancel.race(provider.exchange(&parts, &segments)).await;
+            let (head, body) = response.unwrap_or_else(|| Err(ProviderError::cancelled()))?.into_parts();
+            Ok(ModelStream::new(Reply {
                 decoder: provider.wire.decoder(&head.headers),
                 request_id: request_id(&head.headers).map(str::to_owned),
-                body,
+                body: Some(body),
                 events: Events::new(),
                 cancelled: Box::pin(async move { cancel.cancelled().await }),
                 failed: None,
-                state: State::Reading,
-            };
-            Ok(ModelStream::new(reply))
+            }))
         })
     }
 }
 
 impl<W: Wire> Inner<W> {
     /// One exchange up to the head of a success; after a 401 one more with fresh credentials.
-    async fn exchange(&self, parts: &Parts, segments: &Segments) -> Result<http::Response<Body>, ProviderError> {
+    async fn exchange(&self, parts: &Parts, segments: &Segments) -> Result<Response<Body>, ProviderError> {
         let credential = self.credentials.credential().await?;
         match self.attempt(parts, segments, &credential).await {
             Err(error) if error.status() == Some(401) => match self.credentials.refresh(&credential).await? {
@@ -127,7 +110,7 @@ impl<W: Wire> Inner<W> {
         parts: &Parts,
         segments: &Segments,
         credential: &Credential,
-    ) -> Result<http::Response<Body>, ProviderError> {
+    ) -> Result<Response<Body>, ProviderError> {
         let mut parts = parts.clone();
         self.wire.authorize(&mut parts, segments, credential, self.timer.now_ms())?;
         let length = HeaderValue::from(segments.content_length());
@@ -147,17 +130,11 @@ impl<W: Wire> Inner<W> {
 struct Reply<D> {
     decoder: D,
     request_id: Option<String>,
-    body: Body,
+    /// Gone once the reply has ended, and its connection with it.
+    body: Option<Body>,
     events: Events,
     cancelled: BoxFuture<'static, ()>,
     failed: Option<ProviderError>,
-    state: State,
-}
-
-enum State {
-    Reading,
-    Draining,
-    Done,
 }
 
 // No field is pinned in place.
@@ -172,53 +149,27 @@ impl<D: Decoder> Stream for Reply<D> {
             if let Some(event) = this.events.pop() {
                 return Poll::Ready(Some(Ok(event)));
             }
-            match this.state {
-                State::Done => return Poll::Ready(None),
-                State::Draining => {
-                    this.state = State::Done;
-                    return Poll::Ready(this.failed.take().map(|e| Err(this.named(e))));
-                }
-                State::Reading => {}
-            }
-            if pin!(&mut this.cancelled).poll(cx).is_ready() {
-                this.fail(ProviderError::cancelled());
-                continue;
-            }
-            let result = match ready!(this.body.poll_data(cx)) {
-                Some(Ok(bytes)) => this.decoder.feed(bytes, &mut this.events),
-                // A connection that breaks behind the end of the answer breaks nothing.
-                Some(Err(error)) => match this.decoder.finish(&mut this.events) {
-                    Ok(()) => {
-                        this.state = State::Draining;
-                        Ok(())
+            let Some(body) = &mut this.body else {
+                return Poll::Ready(this.failed.take().map(Err));
+            };
+            let result = if this.cancelled.as_mut().poll(cx).is_ready() {
+                Err(ProviderError::cancelled())
+            } else {
+                match ready!(body.poll_data(cx)) {
+                    Some(Ok(bytes)) => this.decoder.feed(bytes, &mut this.events),
+                    end => {
+                        this.body = None;
+                        // A connection that breaks behind the end of the answer breaks nothing.
+                        let whole = this.decoder.finish(&mut this.events);
+                        whole.map_err(|early| end.and_then(Result::err).map_or(early, Into::into))
                     }
-                    Err(_) => Err(error.into()),
-                },
-                None => {
-                    this.state = State::Draining;
-                    this.decoder.finish(&mut this.events)
                 }
             };
             if let Err(error) = result {
-                this.fail(error);
+                this.body = None;
+                let id = this.request_id.take().filter(|_| error.request_id().is_none());
+                this.failed = Some(id.into_iter().fold(error, ProviderError::with_request_id));
             }
-        }
-    }
-}
-
-impl<D> Reply<D> {
-    /// Ends the stream with an error, behind the events that are there already, and closes the
-    /// connection now.
-    fn fail(&mut self, error: ProviderError) {
-        self.state = State::Draining;
-        self.failed = Some(error);
-        self.body = Body::empty();
-    }
-
-    fn named(&mut self, error: ProviderError) -> ProviderError {
-        match (error.request_id(), self.request_id.take()) {
-            (None, Some(id)) => error.with_request_id(id),
-            _ => error,
         }
     }
 }

@@ -19,7 +19,7 @@ pub use self::{
     piece_cache::{MessagePieces, MessageWalk, PieceCache},
     segments::{CacheOrder, Frames, MarkerSlot, Section, Segments, SegmentsBuilder},
 };
-use crate::{Credential, ModelCall, error::ProviderError, message::Origin, provider::Loss};
+use crate::{Credential, Loss, ModelCall, Origin, ProviderError};
 
 /// A protocol: what to send and how to read the reply, without sending.
 pub trait Wire: Send + Sync + 'static {

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 
 use super::ChainHash;
+use crate::macros::{getters, setters};
 
 /// How many input tokens something can cost at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,12 @@ pub enum TokenBound {
 impl TokenBound {
     /// Nothing.
     pub const ZERO: Self = Self::AtMost(0);
+
+    /// One token for each byte, which is the most that text can cost: no token of a byte-level
+    /// tokenizer is shorter than a byte, and JSON escapes only add bytes.
+    pub fn bytes(len: usize) -> Self {
+        Self::AtMost(size(len))
+    }
 
     /// Both together.
     #[must_use]
@@ -41,15 +48,10 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block that costs at most one token for each byte.
-    ///
-    /// That bound holds for every byte-level tokenizer, since no token is shorter than a byte, and
-    /// JSON escapes only add bytes.
+    /// A block of text, bounded by [`TokenBound::bytes`].
     pub fn new(body: impl Into<Bytes>) -> Self {
         let body = body.into();
-        let bound = TokenBound::AtMost(u64::try_from(body.len()).unwrap_or(u64::MAX));
-        let hash = ChainHash::of(&[&body]);
-        Self { body, close: "", bound, hash }
+        Self { bound: TokenBound::bytes(body.len()), hash: ChainHash::of(&[&body]), body, close: "" }
     }
 
     /// Sets what stands behind the marker slot, usually `}`.
@@ -59,19 +61,12 @@ impl Block {
         self.hash = ChainHash::of(&[&self.body, close.as_bytes()]);
         self
     }
-
-    /// Sets the bound, for images and documents, whose bytes are not text.
-    #[must_use]
-    pub fn bound(mut self, bound: TokenBound) -> Self {
-        self.bound = bound;
-        self
-    }
-
-    /// The encoded bytes up to the marker slot.
-    pub fn body(&self) -> &Bytes {
-        &self.body
-    }
 }
+
+setters! { Block {
+    /// Sets the bound, for images and documents, whose bytes are not text.
+    bound(bound: TokenBound) => bound = bound;
+} }
 
 /// A block in its place in a body: its separator before it, and sums over all pieces up to it.
 #[derive(Debug, Clone)]
@@ -84,68 +79,50 @@ pub struct Piece {
     bound: TokenBound,
 }
 
+getters! { Piece {
+    /// The separator before the block.
+    lead -> &'static str = |this| this.lead;
+    /// The encoded bytes up to the marker slot.
+    body -> &Bytes = |this| &this.block.body;
+    /// What stands behind the marker slot.
+    close -> &'static str = |this| this.block.close;
+    /// The hash over this and all pieces before it in its list.
+    chain -> ChainHash = |this| this.chain;
+    /// How many bytes this and all pieces before it in its list have, without markers.
+    end -> u64 = |this| this.end;
+    /// What this and all pieces before it in its list cost at most.
+    bound -> TokenBound = |this| this.bound;
+} }
+
 impl Piece {
     /// Puts a block behind a piece, with a separator between them.
     pub(super) fn after(previous: Option<&Self>, lead: &'static str, block: Block) -> Self {
         let own = ChainHash::of(&[lead.as_bytes()]).then(block.hash);
-        let (chain, end, bound) = match previous {
-            Some(piece) => (piece.chain.then(own), piece.end, piece.bound),
-            None => (ChainHash::default().then(own), 0, TokenBound::ZERO),
-        };
-        let frame = length(lead.len().saturating_add(block.close.len()));
-        let bound = bound.plus(block.bound).plus(TokenBound::AtMost(frame));
-        let end = end.saturating_add(frame).saturating_add(length(block.body.len()));
-        Self { lead, block, own, chain, end, bound }
-    }
-
-    /// The separator before the block.
-    pub fn lead(&self) -> &'static str {
-        self.lead
-    }
-
-    /// The encoded bytes up to the marker slot.
-    pub fn body(&self) -> &Bytes {
-        &self.block.body
-    }
-
-    /// What stands behind the marker slot.
-    pub fn close(&self) -> &'static str {
-        self.block.close
-    }
-
-    /// The hash over this and all pieces before it in its list.
-    pub fn chain(&self) -> ChainHash {
-        self.chain
-    }
-
-    /// How many bytes this and all pieces before it in its list have, without markers.
-    pub fn end(&self) -> u64 {
-        self.end
-    }
-
-    /// What this and all pieces before it in its list cost at most.
-    pub fn bound(&self) -> TokenBound {
-        self.bound
+        let (chain, start, bound) = previous.map_or_else(Default::default, |p| (p.chain, p.end, Some(p.bound)));
+        let frame = lead.len().saturating_add(block.close.len());
+        let bound = bound.unwrap_or(TokenBound::ZERO).plus(block.bound).plus(TokenBound::bytes(frame));
+        let end = start.saturating_add(size(frame)).saturating_add(size(block.body.len()));
+        Self { lead, block, own, chain: chain.then(own), end, bound }
     }
 
     pub(super) fn own_hash(&self) -> ChainHash {
         self.own
     }
 
+    fn bytes(&self) -> impl Iterator<Item = &u8> {
+        self.lead.as_bytes().iter().chain(self.body()).chain(self.close().as_bytes())
+    }
+
     pub(super) fn own_len(&self) -> u64 {
-        let len = self.lead.len().saturating_add(self.body().len());
-        length(len.saturating_add(self.close().len()))
+        size(self.bytes().count())
     }
 
     /// Where two pieces differ first, in bytes from their beginning.
     pub(super) fn first_difference(&self, other: &Self) -> u64 {
-        let bytes = |p: &Self| [p.lead.as_bytes(), p.body(), p.close().as_bytes()].concat();
-        let (a, b) = (bytes(self), bytes(other));
-        let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-        length(same)
+        size(self.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count())
     }
 }
 
-fn length(n: usize) -> u64 {
+pub(super) fn size(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }

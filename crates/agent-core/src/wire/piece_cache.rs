@@ -2,19 +2,17 @@
 
 use std::{
     collections::HashMap,
-    fmt,
+    fmt, mem,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{Block, Piece};
-use crate::{
-    id::MessageId,
-    provider::Loss,
-    transcript::{ContextView, Log, ViewEntry},
-};
+use crate::{ContextView, Log, Loss, MessageId, ViewEntry, macros::getters};
 
 /// How many encodings of one conversation are kept: the model in use, its fallbacks, a summariser.
 const GENERATIONS: usize = 4;
+/// How many lists of tools or system parts are kept for each.
+const SECTIONS: usize = 8;
 
 /// The encoded blocks of a conversation; a handle, cheap to clone.
 ///
@@ -32,22 +30,14 @@ pub struct MessagePieces {
     state: u64,
 }
 
-impl MessagePieces {
+getters! { MessagePieces {
     /// The pieces, oldest message first.
-    pub fn pieces(&self) -> &Log<Piece> {
-        &self.pieces
-    }
-
+    pieces -> &Log<Piece> = |this| &this.pieces;
     /// What of the messages the vendor cannot carry.
-    pub fn losses(&self) -> &Log<Loss> {
-        &self.losses
-    }
-
+    losses -> &Log<Loss> = |this| &this.losses;
     /// The state in which the wire left its walk: it says how the body has to be closed.
-    pub fn state(&self) -> u64 {
-        self.state
-    }
-}
+    state -> u64 = |this| this.state;
+} }
 
 #[derive(Default)]
 struct Generation {
@@ -60,13 +50,8 @@ struct Generation {
     sections: HashMap<u128, Arc<[Block]>>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct BlockKey {
-    message: MessageId,
-    version: u64,
-    block: u32,
-    context: u64,
-}
+/// Message, version, block, context.
+type BlockKey = (MessageId, u64, u32, u64);
 
 impl PieceCache {
     /// An empty cache.
@@ -81,7 +66,7 @@ impl PieceCache {
     /// the last call do not cover, in order, and puts its blocks with [`MessageWalk::block`].
     ///
     /// # Errors
-    /// Whatever `encode` returns; the cache is unchanged then.
+    /// Whatever `encode` returns; later calls encode anew then.
     pub fn messages<E>(
         &self,
         generation: u64,
@@ -92,42 +77,23 @@ impl PieceCache {
         let mut kept = self.take(generation);
         let entries = view.entries();
         let last = kept.covered.checked_sub(1).and_then(|at| entries.get(at));
-        let continues = kept.covered == 0 || last.is_some_and(|entry| entry.mark() == kept.mark);
-        let mut walk = MessageWalk {
-            pieces: MessagePieces::default(),
-            known: std::mem::take(&mut kept.blocks),
-            used: HashMap::new(),
-            message: MessageId::from_bits(0),
-            version: 0,
-        };
-        let start = if continues {
-            walk.pieces = kept.messages.clone();
-            walk.used = std::mem::take(&mut walk.known);
-            kept.covered
+        let mut walk = MessageWalk { known: mem::take(&mut kept.blocks), ..MessageWalk::default() };
+        if last.is_some_and(|entry| entry.mark() == kept.mark) {
+            // The view only grew: every block that was used still is.
+            (walk.pieces, walk.used) = (kept.messages, mem::take(&mut walk.known));
         } else {
-            0
-        };
-        let mut encoded = Ok(());
-        for entry in entries.iter_from(start) {
-            walk.message = entry.message().id();
-            walk.version = entry.version();
-            encoded = encode(&mut walk, entry);
-            if encoded.is_err() {
-                break;
-            }
+            kept.covered = 0;
         }
-        if encoded.is_ok() {
-            // After an edit only the blocks that are still shown are kept.
-            kept.blocks = walk.used;
-            kept.covered = entries.len();
-            kept.mark = entries.last().map_or(0, ViewEntry::mark);
-            kept.messages = walk.pieces.clone();
-        } else {
-            kept.blocks = walk.known;
-            kept.blocks.extend(walk.used);
+        for entry in entries.iter_from(kept.covered) {
+            (walk.message, walk.version) = (Some(entry.message().id()), entry.version());
+            encode(&mut walk, entry)?;
         }
+        // After an edit only the blocks that are still shown are kept.
+        kept.blocks = walk.used;
+        (kept.covered, kept.mark) = (entries.len(), entries.last().map_or(0, ViewEntry::mark));
+        kept.messages = walk.pieces.clone();
         self.put(kept);
-        encoded.map(|()| walk.pieces)
+        Ok(walk.pieces)
     }
 
     /// The blocks of a section such as the tools, made once for each key (a hash of what they are
@@ -142,13 +108,11 @@ impl PieceCache {
         build: impl FnOnce() -> Result<Vec<Block>, E>,
     ) -> Result<Arc<[Block]>, E> {
         let mut kept = self.take(generation);
-        let blocks = match kept.sections.get(&key) {
-            Some(blocks) => Ok(blocks.clone()),
-            None => build().map(Arc::<[Block]>::from),
-        };
+        let known = kept.sections.get(&key).cloned();
+        let blocks = known.map_or_else(|| build().map(Arc::<[Block]>::from), Ok);
         if let Ok(blocks) = &blocks {
             // A tool list that changes all the time must not grow the cache without end.
-            if kept.sections.len() >= 8 {
+            if kept.sections.len() >= SECTIONS {
                 kept.sections.clear();
             }
             kept.sections.insert(key, blocks.clone());
@@ -160,7 +124,7 @@ impl PieceCache {
     fn take(&self, key: u64) -> Generation {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.iter().position(|generation| generation.key == key);
-        at.map(|at| all.remove(at)).unwrap_or_else(|| Generation { key, ..Default::default() })
+        at.map_or_else(|| Generation { key, ..Generation::default() }, |at| all.remove(at))
     }
 
     fn put(&self, generation: Generation) {
@@ -180,12 +144,12 @@ impl fmt::Debug for PieceCache {
 }
 
 /// Where a wire puts the blocks of the message that it encodes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MessageWalk {
     pieces: MessagePieces,
     known: HashMap<BlockKey, Block>,
     used: HashMap<BlockKey, Block>,
-    message: MessageId,
+    message: Option<MessageId>,
     version: u64,
 }
 
@@ -215,25 +179,19 @@ impl MessageWalk {
         lead: &'static str,
         encode: impl FnOnce() -> Result<Block, E>,
     ) -> Result<(), E> {
-        let key = BlockKey { message: self.message, version: self.version, block: index, context };
+        let message = self.message.unwrap_or(MessageId::from_bits(0));
+        let key = (message, self.version, index, context);
         let block = match self.used.get(&key).or_else(|| self.known.get(&key)) {
             Some(block) => block.clone(),
             None => encode()?,
         };
         self.used.insert(key, block.clone());
-        let piece = Piece::after(self.pieces.pieces.last(), lead, block);
-        self.pieces.pieces.push(piece);
+        self.pieces.pieces.push(Piece::after(self.pieces.pieces.last(), lead, block));
         Ok(())
     }
 
     /// Reports something of the message that the vendor cannot carry.
     pub fn loss(&mut self, loss: Loss) {
         self.pieces.losses.push(loss);
-    }
-}
-
-impl fmt::Debug for BlockKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.message, self.block)
     }
 }

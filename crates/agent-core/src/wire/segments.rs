@@ -1,14 +1,16 @@
 //! A request body as immutable pieces.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Block, Chain, ChainHash, MessagePieces, Piece, TokenBound};
-use crate::transcript::Log;
+use super::{Block, Chain, ChainHash, MessagePieces, Piece, TokenBound, piece::size};
+use crate::{Log, macros::getters};
 
-/// Frames are filled up to this size with small pieces; pieces of a quarter of it go as they are.
+/// Small pieces are put together into frames of about this size, in bytes.
 const FRAME: usize = 16 * 1024;
+/// Pieces from this size on go as they are.
+const LARGE: usize = 4 * 1024;
 
 /// What a piece before the messages is, and so what breaks when it changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,9 +140,9 @@ impl SegmentsBuilder {
     pub fn tail(mut self, lead: &'static str, block: &Block) -> Self {
         let piece = Piece::after(None, lead, block.clone());
         self.tail_bound = self.tail_bound.plus(piece.bound());
-        self.tail.extend_from_slice(lead.as_bytes());
-        self.tail.extend_from_slice(piece.body());
-        self.tail.extend_from_slice(piece.close().as_bytes());
+        [lead.as_bytes(), piece.body(), piece.close().as_bytes()]
+            .iter()
+            .for_each(|part| self.tail.extend_from_slice(part));
         self
     }
 
@@ -148,6 +150,7 @@ impl SegmentsBuilder {
     #[must_use]
     pub fn end(mut self, close: &str) -> Self {
         self.tail.extend_from_slice(close.as_bytes());
+        self.tail_bound = self.tail_bound.plus(TokenBound::bytes(close.len()));
         self
     }
 
@@ -166,59 +169,32 @@ impl SegmentsBuilder {
     }
 }
 
-impl Segments {
+getters! { Segments {
     /// The hash chain of the body.
-    pub fn chain(&self) -> &Chain {
-        &self.chain
-    }
-
+    chain -> &Chain = |this| &this.chain;
     /// The pieces before the messages, in body order.
-    pub fn prelude(&self) -> &[(Section, Piece)] {
-        &self.prelude
-    }
-
+    prelude -> &[(Section, Piece)] = |this| &this.prelude;
     /// The pieces of the messages.
-    pub fn messages(&self) -> &Log<Piece> {
-        &self.messages
-    }
+    messages -> &Log<Piece> = |this| &this.messages;
+} }
 
+impl Segments {
     /// How many bytes the body has, markers and tail included.
     pub fn content_length(&self) -> u64 {
-        let markers = self.markers.iter().filter(|(slot, _)| self.has(*slot));
+        let markers = self.markers.iter().filter(|(slot, _)| self.index(*slot) < self.len());
         let outside = markers.map(|(_, marker)| marker.len()).sum::<usize>() + self.tail.len();
-        let prelude = self.prelude.last().map_or(0, |(_, piece)| piece.end());
-        let messages = self.messages.last().map_or(0, Piece::end);
-        prelude + messages + u64::try_from(outside).unwrap_or(u64::MAX)
+        self.len().checked_sub(1).map_or(0, |last| self.end_of(last)).saturating_add(size(outside))
     }
 
     /// What the body costs at most, in input tokens, without a vendor's overhead for each message.
     pub fn bound(&self) -> TokenBound {
-        let prelude = self.prelude.last().map_or(TokenBound::ZERO, |(_, piece)| piece.bound());
-        let messages = self.messages.last().map_or(TokenBound::ZERO, Piece::bound);
-        let end = u64::try_from(self.tail.len()).unwrap_or(u64::MAX);
-        prelude.plus(messages).plus(self.tail_bound).plus(TokenBound::AtMost(end))
-    }
-
-    fn has(&self, slot: MarkerSlot) -> bool {
-        match slot {
-            MarkerSlot::Prelude(at) => at < self.prelude.len(),
-            MarkerSlot::Message(at) => at < self.messages.len(),
-        }
+        let last = [self.prelude.last().map(|(_, piece)| piece), self.messages.last()];
+        last.into_iter().flatten().map(Piece::bound).fold(self.tail_bound, TokenBound::plus)
     }
 
     /// The body as frames: large pieces as they are, without a copy, small ones put together.
     pub fn frames(&self) -> Frames {
-        Frames { segments: self.clone(), at: 0, part: Part::Lead, marker: 0, held: None }
-    }
-
-    fn piece(&self, at: usize) -> Option<(MarkerSlot, &Piece)> {
-        match self.prelude.get(at) {
-            Some((_, piece)) => Some((MarkerSlot::Prelude(at), piece)),
-            None => {
-                let at = at.checked_sub(self.prelude.len())?;
-                self.messages.get(at).map(|piece| (MarkerSlot::Message(at), piece))
-            }
-        }
+        Frames { segments: self.clone(), at: 0, small: BytesMut::new(), ready: VecDeque::new() }
     }
 
     /// The whole body in one buffer.
@@ -227,49 +203,53 @@ impl Segments {
         self.frames().for_each(|frame| all.extend_from_slice(&frame));
         all.freeze()
     }
+
+    fn len(&self) -> usize {
+        self.prelude.len() + self.messages.len()
+    }
+
+    fn index(&self, slot: MarkerSlot) -> usize {
+        match slot {
+            MarkerSlot::Prelude(at) => at,
+            MarkerSlot::Message(at) => self.prelude.len().saturating_add(at),
+        }
+    }
+
+    fn piece(&self, at: usize) -> Option<&Piece> {
+        match self.prelude.get(at) {
+            Some((_, piece)) => Some(piece),
+            None => self.messages.get(at.checked_sub(self.prelude.len())?),
+        }
+    }
+
+    /// Where a segment ends in the body, without markers.
+    pub(super) fn end_of(&self, at: usize) -> u64 {
+        let before = if at < self.prelude.len() { None } else { self.prelude.last().map(|(_, piece)| piece.end()) };
+        self.piece(at).map_or(0, Piece::end).saturating_add(before.unwrap_or(0))
+    }
 }
 
 /// The frames of a body, in order.
 #[derive(Debug)]
 pub struct Frames {
     segments: Segments,
+    /// The next piece; one past the last stands for the tail.
     at: usize,
-    part: Part,
-    marker: usize,
-    held: Option<Bytes>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Part {
-    Lead,
-    Body,
-    Marker,
-    Close,
-    Done,
+    small: BytesMut,
+    ready: VecDeque<Bytes>,
 }
 
 impl Frames {
-    fn next_part(&mut self) -> Option<Bytes> {
-        let piece = self.segments.piece(self.at);
-        let (part, bytes) = match (self.part, piece) {
-            (Part::Done, _) => return None,
-            (_, None) => (Part::Done, self.segments.tail.clone()),
-            (Part::Lead, Some((_, piece))) => (Part::Body, Bytes::from_static(piece.lead().as_bytes())),
-            (Part::Body, Some((_, piece))) => (Part::Marker, piece.body().clone()),
-            (Part::Marker, Some((slot, _))) => match self.segments.markers.get(self.marker) {
-                Some((place, marker)) if *place == slot => {
-                    self.marker += 1;
-                    (Part::Marker, marker.clone())
-                }
-                _ => (Part::Close, Bytes::new()),
-            },
-            (Part::Close, Some((_, piece))) => {
-                self.at += 1;
-                (Part::Lead, Bytes::from_static(piece.close().as_bytes()))
-            }
-        };
-        self.part = part;
-        Some(bytes)
+    fn put(&mut self, part: &Bytes) {
+        if part.len() < LARGE {
+            self.small.extend_from_slice(part);
+        }
+        if !self.small.is_empty() && (part.len() >= LARGE || self.small.len() >= FRAME) {
+            self.ready.push_back(self.small.split().freeze());
+        }
+        if part.len() >= LARGE {
+            self.ready.push_back(part.clone());
+        }
     }
 }
 
@@ -277,23 +257,25 @@ impl Iterator for Frames {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        if let Some(large) = self.held.take() {
-            return Some(large);
-        }
-        let mut frame = BytesMut::new();
-        while frame.len() < FRAME {
-            match self.next_part() {
-                Some(part) if part.len() >= FRAME / 4 => {
-                    if frame.is_empty() {
-                        return Some(part);
-                    }
-                    self.held = Some(part);
-                    break;
+        while self.ready.is_empty() && self.at <= self.segments.len() {
+            let at = self.at;
+            self.at += 1;
+            let Some(piece) = self.segments.piece(at).cloned() else {
+                let tail = self.segments.tail.clone();
+                self.put(&tail);
+                if !self.small.is_empty() {
+                    self.ready.push_back(self.small.split().freeze());
                 }
-                Some(part) => frame.extend_from_slice(&part),
-                None => break,
+                break;
+            };
+            self.small.extend_from_slice(piece.lead().as_bytes());
+            self.put(piece.body());
+            let markers = self.segments.markers.clone();
+            for (_, marker) in markers.iter().filter(|(slot, _)| self.segments.index(*slot) == at) {
+                self.small.extend_from_slice(marker);
             }
+            self.small.extend_from_slice(piece.close().as_bytes());
         }
-        (!frame.is_empty()).then(|| frame.freeze())
+        self.ready.pop_front()
     }
 }
