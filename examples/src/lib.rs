@@ -22,4 +22,5 @@ pages! {
     budgets: "../../docs/budgets.md",
     journal: "../../docs/journal.md",
     errors: "../../docs/errors.md",
+    testing: "../../docs/testing.md",
 }

@@ -16,9 +16,9 @@ pub(super) const ARGUMENTS: Case = Case {
         let name = ByteString::from("write");
         fold(n, BlockStart::ToolCall { name, vendor_id: None }, |json| ModelEvent::ArgumentsDelta { block: 0, json });
     },
-    per_unit: PerUnit { lo: MEGABYTE / 4, hi: MEGABYTE, max: Some(600) },
+    per_unit: PerUnit { lo: MEGABYTE / 4, hi: MEGABYTE, max: Some(450) },
     growth: Some(Growth { n: MEGABYTE, n_dev: MEGABYTE / 20, max_tenths: 22 }),
-    floor: Some(VersusFloor { name: "text-deltas", max_tenths: 60 }),
+    floor: Some(VersusFloor { name: "text-deltas", max_tenths: 45 }),
 };
 
 pub(super) const TEXT: Case = Case {

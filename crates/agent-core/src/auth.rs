@@ -1,8 +1,8 @@
 //! Credentials, and where they come from.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, future::ready};
 
-use crate::{BoxFuture, error::ProviderError, http::Secret};
+use crate::{BoxFuture, ProviderError, Secret};
 
 /// What a request is signed or sent with.
 #[derive(Debug, Clone)]
@@ -42,24 +42,14 @@ pub trait CredentialSource: Send + Sync {
     /// As [`credential`](Self::credential).
     fn refresh<'a>(&'a self, rejected: &'a Credential) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
         let _ = rejected;
-        Box::pin(std::future::ready(Ok(None)))
-    }
-}
-
-impl<S: CredentialSource + ?Sized> CredentialSource for Arc<S> {
-    fn credential(&self) -> BoxFuture<'_, Result<Credential, ProviderError>> {
-        (**self).credential()
-    }
-
-    fn refresh<'a>(&'a self, rejected: &'a Credential) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
-        (**self).refresh(rejected)
+        Box::pin(ready(Ok(None)))
     }
 }
 
 /// A credential that never changes is its own source.
 impl CredentialSource for Credential {
     fn credential(&self) -> BoxFuture<'_, Result<Credential, ProviderError>> {
-        Box::pin(std::future::ready(Ok(self.clone())))
+        Box::pin(ready(Ok(self.clone())))
     }
 }
 

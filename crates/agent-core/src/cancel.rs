@@ -43,20 +43,17 @@ impl CancelToken {
     /// Stops when the guard is dropped.
     #[must_use]
     pub fn drop_guard(self) -> DropGuard {
-        DropGuard(self)
+        DropGuard(self.0.drop_guard())
     }
 
     /// Runs a future until it is done or this token is cancelled; `None` then. The future is dropped
     /// in either case.
     pub async fn race<F: Future>(&self, future: F) -> Option<F::Output> {
-        let mut cancelled = pin!(self.0.cancelled());
-        let mut future = pin!(future);
-        std::future::poll_fn(|cx| {
+        let (mut cancelled, mut future) = (pin!(self.0.cancelled()), pin!(future));
+        std::future::poll_fn(|cx| match cancelled.as_mut().poll(cx) {
             // Cancel first: what was cancelled before it began does not begin.
-            if cancelled.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(None);
-            }
-            future.as_mut().poll(cx).map(Some)
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => future.as_mut().poll(cx).map(Some),
         })
         .await
     }
@@ -64,10 +61,4 @@ impl CancelToken {
 
 /// Cancels its token when it is dropped.
 #[derive(Debug)]
-pub struct DropGuard(CancelToken);
-
-impl Drop for DropGuard {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
+pub struct DropGuard(#[expect(dead_code, reason = "works by being dropped")] tokio_util::sync::DropGuard);

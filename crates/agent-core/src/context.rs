@@ -1,8 +1,6 @@
 //! What keeps a conversation within its window: policies and counters.
 
-use crate::{
-    BoxFuture, MessageId, ModelCall, ModelFacts, Usage, ViewEdit, error::ProviderError, transcript::ContextView,
-};
+use crate::{BoxFuture, ContextView, MessageId, ModelCall, ModelFacts, ProviderError, Usage, ViewEdit};
 
 /// What a context policy decides on.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    AgentEvent, BoxFuture, CallId, CallOptions, ContextView, Message, ProviderErrorKind, RawJson, RunId, StopReason,
-    ToolCall, ToolOutput, ToolSet, Usage, error::BoxError,
+    AgentEvent, BoxError, BoxFuture, CallId, CallOptions, ContextView, Message, ProviderErrorKind, RawJson, RunId,
+    StopReason, ToolCall, ToolOutput, ToolSet, Usage,
 };
 
 /// What a hook may see of a run.
@@ -103,6 +103,9 @@ pub enum OnFailure {
     Skip,
 }
 
+/// What an asynchronous point of a [`Hook`] returns.
+pub type HookFuture<'a, T> = BoxFuture<'a, Result<T, BoxError>>;
+
 /// Watches and steers a run.
 ///
 /// Hooks run in the order of their installation; every point has a default that does nothing, so
@@ -111,12 +114,12 @@ pub enum OnFailure {
 /// Dropping a future of a hook must leave it usable.
 ///
 /// ```
-/// use agent_core::{BoxFuture, Hook, RunFacts, ToolCall, CallId, RawJson, ToolVerdict, BoxError};
+/// use agent_core::{CallId, Hook, HookFuture, RawJson, RunFacts, ToolCall, ToolVerdict};
 /// struct NoShell;
 /// impl Hook for NoShell {
 ///     fn before_tool<'a>(
 ///         &'a self, _: &'a RunFacts, _: CallId, call: &'a ToolCall, _: &'a RawJson,
-///     ) -> BoxFuture<'a, Result<ToolVerdict, BoxError>> {
+///     ) -> HookFuture<'a, ToolVerdict> {
 ///         let verdict = match call.name.as_str() {
 ///             "bash" => ToolVerdict::Deny("no shell here".into()),
 ///             _ => ToolVerdict::Allow,
@@ -125,16 +128,15 @@ pub enum OnFailure {
 ///     }
 /// }
 /// ```
+#[expect(unused_variables, reason = "the defaults do nothing, and parameters are named for readers")]
 pub trait Hook: Send + Sync {
     /// Input of a user, before it enters the history; also what was queued during the run.
-    fn on_input<'a>(&'a self, run: &'a RunFacts, input: &'a Message) -> BoxFuture<'a, Result<InputVerdict, BoxError>> {
-        let _ = (run, input);
+    fn on_input<'a>(&'a self, run: &'a RunFacts, input: &'a Message) -> HookFuture<'a, InputVerdict> {
         ready(InputVerdict::Pass)
     }
 
     /// A turn is about to begin.
-    fn before_turn<'a>(&'a self, run: &'a RunFacts) -> BoxFuture<'a, Result<TurnVerdict, BoxError>> {
-        let _ = run;
+    fn before_turn<'a>(&'a self, run: &'a RunFacts) -> HookFuture<'a, TurnVerdict> {
         ready(TurnVerdict::Go)
     }
 
@@ -144,8 +146,7 @@ pub trait Hook: Send + Sync {
         run: &'a RunFacts,
         options: &'a CallOptions,
         tools: &'a ToolSet,
-    ) -> BoxFuture<'a, Result<ModelVerdict, BoxError>> {
-        let _ = (run, options, tools);
+    ) -> HookFuture<'a, ModelVerdict> {
         ready(ModelVerdict::Go)
     }
 
@@ -156,8 +157,7 @@ pub trait Hook: Send + Sync {
         id: CallId,
         call: &'a ToolCall,
         arguments: &'a RawJson,
-    ) -> BoxFuture<'a, Result<ToolVerdict, BoxError>> {
-        let _ = (run, id, call, arguments);
+    ) -> HookFuture<'a, ToolVerdict> {
         ready(ToolVerdict::Allow)
     }
 
@@ -168,8 +168,7 @@ pub trait Hook: Send + Sync {
         id: CallId,
         call: &'a ToolCall,
         output: ToolOutput,
-    ) -> BoxFuture<'a, Result<ToolOutput, BoxError>> {
-        let _ = (run, id, call);
+    ) -> HookFuture<'a, ToolOutput> {
         ready(output)
     }
 
@@ -179,40 +178,29 @@ pub trait Hook: Send + Sync {
         run: &'a RunFacts,
         stop_reason: Option<&'a StopReason>,
         usage: Usage,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        let _ = (run, stop_reason, usage);
+    ) -> HookFuture<'a, ()> {
         ready(())
     }
 
     /// A model call failed; not called for a cancel.
-    fn on_error<'a>(
-        &'a self,
-        run: &'a RunFacts,
-        kind: ProviderErrorKind,
-        error: &'a str,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        let _ = (run, kind, error);
+    fn on_error<'a>(&'a self, run: &'a RunFacts, kind: ProviderErrorKind, error: &'a str) -> HookFuture<'a, ()> {
         ready(())
     }
 
     /// The run would end by itself.
-    fn on_stop<'a>(&'a self, run: &'a RunFacts) -> BoxFuture<'a, Result<StopVerdict, BoxError>> {
-        let _ = run;
+    fn on_stop<'a>(&'a self, run: &'a RunFacts) -> HookFuture<'a, StopVerdict> {
         ready(StopVerdict::Accept)
     }
 
     /// Something happened; called before the consumer sees it, and must not block.
-    fn on_event(&self, event: &AgentEvent) {
-        let _ = event;
-    }
+    fn on_event(&self, event: &AgentEvent) {}
 
     /// The run is over, however it ended.
-    fn finish<'a>(&'a self, run: &'a RunFacts) -> BoxFuture<'a, Result<(), BoxError>> {
-        let _ = run;
+    fn finish<'a>(&'a self, run: &'a RunFacts) -> HookFuture<'a, ()> {
         ready(())
     }
 }
 
-fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, Result<T, BoxError>> {
+fn ready<'a, T: Send + 'a>(value: T) -> HookFuture<'a, T> {
     Box::pin(std::future::ready(Ok(value)))
 }

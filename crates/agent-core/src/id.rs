@@ -2,7 +2,7 @@
 //!
 //! Core has neither a clock nor randomness, so an [`IdSource`] is given both.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
@@ -24,73 +24,80 @@ fn write(bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn read(text: &str) -> Result<u128, IdError> {
-    let error = || IdError { length: text.len() };
-    if text.len() != 26 || !text.starts_with(['0', '1', '2', '3', '4', '5', '6', '7']) {
-        return Err(error());
-    }
-    text.bytes().try_fold(0u128, |bits, byte| {
-        let digit = ALPHABET.iter().position(|&c| c == byte).ok_or_else(error)?;
-        Ok(bits << 5 | u128::try_from(digit).map_err(|_| error())?)
-    })
+    let digit = |c: u8| ALPHABET.iter().position(|&known| known == c).and_then(|digit| u128::try_from(digit).ok());
+    let bits = text.bytes().try_fold(0u128, |bits, c| Some(bits << 5 | digit(c)?));
+    bits.filter(|_| text.len() == 26 && text.starts_with(|c| c <= '7')).ok_or(IdError { length: text.len() })
 }
 
-macro_rules! id {
-    ($(#[$meta:meta])* $name:ident) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u128);
-
-        impl $name {
-            /// The id with these bits.
-            pub const fn from_bits(bits: u128) -> Self {
-                Self(bits)
-            }
-            /// The bits of the id.
-            pub const fn bits(self) -> u128 {
-                self.0
-            }
-        }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write(self.0, f)
-            }
-        }
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({})"), self)
-            }
-        }
-        impl FromStr for $name {
-            type Err = IdError;
-            fn from_str(text: &str) -> Result<Self, IdError> {
-                read(text).map(Self)
-            }
-        }
-        impl Serialize for $name {
+/// Writes and reads types in their text form.
+macro_rules! as_text {
+    ($($type:ty),*) => {$(
+        impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
-        impl<'de> Deserialize<'de> for $name {
+        impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-                text.parse().map_err(D::Error::custom)
+                Cow::<str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
             }
+        }
+    )*};
+}
+as_text!(MessageId, RunId, AttemptId, CallId);
+
+macro_rules! ids {
+    ($( $(#[$meta:meta])* $name:ident made by $make:ident; )*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+            pub struct $name(u128);
+
+            impl $name {
+                /// The id with these bits.
+                pub const fn from_bits(bits: u128) -> Self {
+                    Self(bits)
+                }
+                /// The bits of the id.
+                pub const fn bits(self) -> u128 {
+                    self.0
+                }
+            }
+            impl fmt::Display for $name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    write(self.0, f)
+                }
+            }
+            impl fmt::Debug for $name {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    write!(f, concat!(stringify!($name), "({})"), self)
+                }
+            }
+            impl FromStr for $name {
+                type Err = IdError;
+                fn from_str(text: &str) -> Result<Self, IdError> {
+                    read(text).map(Self)
+                }
+            }
+        )*
+
+        impl IdSource {
+            $(
+                #[doc = concat!("A new [`", stringify!($name), "`].")]
+                pub fn $make(&mut self, now_ms: u64) -> $name {
+                    $name(self.bits(now_ms))
+                }
+            )*
         }
     };
 }
-
-id! {
+ids! {
     /// Names a message of a transcript, for ever.
-    MessageId
-}
-id! {
+    MessageId made by message;
     /// Names a run.
-    RunId
-}
-id! {
+    RunId made by run;
     /// Names one attempt to get an answer from a model.
-    AttemptId
+    AttemptId made by attempt;
 }
 
 /// Names a tool call: the message that holds it, and its place among that message's blocks.
@@ -128,20 +135,9 @@ impl FromStr for CallId {
     fn from_str(text: &str) -> Result<Self, IdError> {
         let error = || IdError { length: text.len() };
         let (message, block) = text.split_once('_').ok_or_else(error)?;
-        Ok(Self::new(message.parse()?, block.parse().map_err(|_| error())?))
-    }
-}
-
-impl Serialize for CallId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for CallId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        let id = Self::new(message.parse()?, block.parse().map_err(|_| error())?);
+        // `_+1` and `_01` would be other texts for the same call.
+        if id.to_string() == text { Ok(id) } else { Err(error()) }
     }
 }
 
@@ -175,21 +171,6 @@ impl IdSource {
     pub fn from_hash_keys() -> Self {
         use std::hash::{BuildHasher, Hasher};
         Self::seeded(std::hash::RandomState::new().build_hasher().finish())
-    }
-
-    /// A new message id.
-    pub fn message(&mut self, now_ms: u64) -> MessageId {
-        MessageId(self.bits(now_ms))
-    }
-
-    /// A new run id.
-    pub fn run(&mut self, now_ms: u64) -> RunId {
-        RunId(self.bits(now_ms))
-    }
-
-    /// A new attempt id.
-    pub fn attempt(&mut self, now_ms: u64) -> AttemptId {
-        AttemptId(self.bits(now_ms))
     }
 
     fn bits(&mut self, now_ms: u64) -> u128 {

@@ -50,7 +50,7 @@ pub use crate::{
     context::{ContextFacts, ContextPlan, ContextPolicy, TokenCounter},
     error::{Billed, BoxError, ErrorDetail, ProviderError, ProviderErrorKind, ToolError, classify, is_overflow_text},
     event::{AgentEvent, Envelope},
-    hook::{Hook, InputVerdict, ModelVerdict, OnFailure, RunFacts, StopVerdict, ToolVerdict, TurnVerdict},
+    hook::{Hook, HookFuture, InputVerdict, ModelVerdict, OnFailure, RunFacts, StopVerdict, ToolVerdict, TurnVerdict},
     http::{Body, HttpClient, HttpError, HttpPhase, RetryAfter, Secret, redact},
     id::{AttemptId, CallId, IdError, IdSource, MessageId, RunId},
     journal::{
@@ -65,7 +65,7 @@ pub use crate::{
     },
     model::{Abilities, ModelFacts},
     provider::{ForeignProvider, ForeignService, Loss, Prepared, Provider, ProviderService, SendPrepared},
-    schema::{CanonicalError, canonical},
+    schema::{CanonicalError, Coercion, StructuralValidator, canonical, coerce},
     sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent},
     stream::{
         Assembler, AssemblyError, BlockStart, CallSlots, ModelEvent, ModelStream, PartialArguments, PartialField,

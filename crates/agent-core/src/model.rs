@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{budget::Price, call::Effort};
+use crate::{Effort, Price};
 
 /// Facts about a model at a provider. What is `None` is not known; each reader says what it assumes
 /// then.

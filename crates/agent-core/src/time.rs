@@ -1,6 +1,6 @@
 //! Time, given from outside.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use crate::BoxFuture;
 
@@ -11,14 +11,4 @@ pub trait Timer: Send + Sync {
 
     /// Resolves after `duration`; dropping the future ends the wait.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-}
-
-impl<T: Timer + ?Sized> Timer for Arc<T> {
-    fn now_ms(&self) -> u64 {
-        (**self).now_ms()
-    }
-
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        (**self).sleep(duration)
-    }
 }

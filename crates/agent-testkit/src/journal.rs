@@ -19,7 +19,7 @@ use crate::Gate;
 /// let journal = agent_testkit::MemoryJournal::new();
 /// let started = JournalRecord::conversation(RecordBody::ConversationStarted { version: 0 });
 /// journal.append(vec![started.clone()]).await?;
-/// assert_eq!(journal.lines(), [r#"{"kind":"conversationStarted","data":0}"#]);
+/// assert_eq!(journal.lines(), [r#"{"body":{"conversationStarted":{"version":0}}}"#]);
 /// assert_eq!(journal.records()?, [started]);
 /// assert!(journal.cut_after(0).is_empty());
 /// # Ok::<(), agent_core::JournalError>(())

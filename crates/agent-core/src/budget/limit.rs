@@ -1,11 +1,9 @@
 //! A tree of limits, and reservations against it.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Money;
+use crate::{Money, macros::getters};
 
 /// A limit on spending, shared by everything that spends from it; a handle, cheap to clone.
 ///
@@ -29,10 +27,9 @@ pub struct Budget(Arc<Node>);
 struct Node {
     parent: Option<Budget>,
     limit: Money,
-    state: Mutex<Spending>,
+    spending: Mutex<Spending>,
 }
 
-#[derive(Clone, Copy, Default)]
 struct Spending {
     spent: Money,
     reserved: Money,
@@ -80,8 +77,7 @@ impl Budget {
     }
 
     fn node(parent: Option<Self>, limit: Money, spent: Money) -> Self {
-        let state = Mutex::new(Spending { spent, reserved: Money::ZERO });
-        Self(Arc::new(Node { parent, limit, state }))
+        Self(Arc::new(Node { parent, limit, spending: Mutex::new(Spending { spent, reserved: Money::ZERO }) }))
     }
 
     /// Sets an amount aside here and in every ancestor, or nowhere.
@@ -90,65 +86,53 @@ impl Budget {
     /// [`BudgetExceeded`] where some budget on the way to the root has less left.
     pub fn reserve(&self, amount: Money) -> Result<Reservation, BudgetExceeded> {
         self.hold(amount)?;
-        Ok(Reservation { budget: self.clone(), amount, state: State::Open })
+        Ok(Reservation { budget: self.clone(), amount, cost: Money::ZERO })
     }
 
     /// Locks from here to the root and keeps every lock until the root has agreed, so that a
     /// refusal above is never seen as a reservation below.
-    fn hold(&self, amount: Money) -> Result<(), BudgetExceeded> {
+    fn hold(&self, requested: Money) -> Result<(), BudgetExceeded> {
         let mut spending = self.spending();
-        let (left, limit) = (spending.left_of(self.0.limit), self.0.limit);
-        if amount > left {
-            return Err(BudgetExceeded { requested: amount, left, limit });
+        let (left, limit) = (self.left_of(&spending), self.0.limit);
+        if requested > left {
+            return Err(BudgetExceeded { requested, left, limit });
         }
-        if let Some(parent) = &self.0.parent {
-            parent.hold(amount)?;
-        }
-        spending.reserved = spending.reserved.plus(amount);
+        self.0.parent.as_ref().map_or(Ok(()), |parent| parent.hold(requested))?;
+        spending.reserved = spending.reserved.plus(requested);
         Ok(())
     }
 
-    fn end(&self, amount: Money, cost: Money) {
+    fn end(&self, reserved: Money, cost: Money) {
         let mut spending = self.spending();
-        if let Some(parent) = &self.0.parent {
-            parent.end(amount, cost);
-        }
-        spending.reserved = spending.reserved.minus(amount);
+        self.0.parent.iter().for_each(|parent| parent.end(reserved, cost));
+        spending.reserved = spending.reserved.minus(reserved);
         spending.spent = spending.spent.plus(cost);
     }
 
     /// What can still be reserved here: the least of what this budget and its ancestors have left.
     pub fn left(&self) -> Money {
-        let own = self.spending().left_of(self.0.limit);
+        let own = self.left_of(&self.spending());
         self.0.parent.as_ref().map_or(own, |parent| own.min(parent.left()))
     }
 
-    /// What was spent from this budget and its children.
-    pub fn spent(&self) -> Money {
-        self.spending().spent
-    }
-
-    /// What is set aside for calls that are under way.
-    pub fn reserved(&self) -> Money {
-        self.spending().reserved
-    }
-
-    /// The limit of this budget.
-    pub fn limit(&self) -> Money {
-        self.0.limit
+    fn left_of(&self, spending: &Spending) -> Money {
+        self.0.limit.minus(spending.spent).minus(spending.reserved)
     }
 
     fn spending(&self) -> MutexGuard<'_, Spending> {
         // A panic elsewhere cannot leave the sums half changed: no code of others runs in here.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.spending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Spending {
-    fn left_of(self, limit: Money) -> Money {
-        limit.minus(self.spent).minus(self.reserved)
-    }
-}
+getters!(Budget {
+    /// What was spent from this budget and its children.
+    spent -> Money = |this| this.spending().spent;
+    /// What is set aside for calls that are under way.
+    reserved -> Money = |this| this.spending().reserved;
+    /// The limit of this budget.
+    limit -> Money = |this| this.0.limit;
+});
 
 impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,14 +150,8 @@ impl fmt::Debug for Budget {
 pub struct Reservation {
     budget: Budget,
     amount: Money,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    Sent,
-    Settled,
+    /// What a drop counts as spent.
+    cost: Money,
 }
 
 impl Reservation {
@@ -184,34 +162,23 @@ impl Reservation {
 
     /// Says that the request is about to leave: from now on the call may be billed.
     pub fn sent(&mut self) {
-        self.state = State::Sent;
+        self.cost = self.amount;
     }
 
     /// Ends the reservation with what the call cost.
     pub fn settle(mut self, cost: Money) -> Settlement {
-        self.end(cost)
+        self.cost = cost;
+        Settlement { spent: cost, overrun: cost.minus(self.amount) }
     }
 
     /// Ends the reservation of a call that was provably not billed.
-    pub fn release(mut self) {
-        self.end(Money::ZERO);
-    }
-
-    fn end(&mut self, cost: Money) -> Settlement {
-        if self.state != State::Settled {
-            self.state = State::Settled;
-            self.budget.end(self.amount, cost);
-        }
-        Settlement { spent: cost, overrun: cost.minus(self.amount) }
+    pub fn release(self) {
+        self.settle(Money::ZERO);
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        match self.state {
-            State::Open => self.end(Money::ZERO),
-            State::Sent => self.end(self.amount),
-            State::Settled => return,
-        };
+        self.budget.end(self.amount, self.cost);
     }
 }

@@ -4,8 +4,6 @@ mod limit;
 mod money;
 mod price;
 
-pub use self::{
-    limit::{Budget, BudgetExceeded, Reservation, Settlement},
-    money::{Money, MoneyError},
-    price::{Price, PriceBand, Rates, WorstCaseError},
-};
+pub use self::limit::{Budget, BudgetExceeded, Reservation, Settlement};
+pub use self::money::{Money, MoneyError};
+pub use self::price::{Price, PriceBand, Rates, WorstCaseError};

@@ -53,8 +53,8 @@ impl Money {
             return Err(MoneyError { dollars });
         }
         // Checked to be in range above; a decimal string is the way from float to integer that
-        // neither truncates nor wraps.
-        let pico = format!("{:.0}", dollars * 1e12);
+        // neither truncates nor wraps. Of a negative zero only the zero counts.
+        let pico = format!("{:.0}", dollars.abs() * 1e12);
         pico.parse().map(Self).map_err(|_| MoneyError { dollars })
     }
 

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Money;
-use crate::{message::Usage, wire::TokenBound};
+use crate::{Money, TokenBound, Usage};
 
 /// What one token of each bucket costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -29,8 +28,7 @@ impl Rates {
     }
 
     fn dearest_input(&self) -> Money {
-        let cached = self.cache_read.max(self.cache_write_5m).max(self.cache_write_1h);
-        self.input.max(cached)
+        self.input.max(self.cache_read).max(self.cache_write_5m).max(self.cache_write_1h)
     }
 }
 
@@ -98,23 +96,22 @@ impl Price {
 
     /// The rates for a prompt of this many tokens.
     pub fn rates_for(&self, prompt_tokens: u64) -> &Rates {
-        let reached = self.bands.iter().filter(|band| band.from_prompt_tokens <= prompt_tokens);
-        let highest = reached.max_by_key(|band| band.from_prompt_tokens);
+        let highest = self.reached(prompt_tokens).max_by_key(|band| band.from_prompt_tokens);
         highest.map_or(&self.rates, |band| &band.rates)
+    }
+
+    fn reached(&self, prompt_tokens: u64) -> impl Iterator<Item = &PriceBand> {
+        self.bands.iter().filter(move |band| band.from_prompt_tokens <= prompt_tokens)
     }
 
     /// What a call cost.
     pub fn cost(&self, usage: &Usage) -> Money {
         let rates = self.rates_for(usage.prompt());
-        [
-            rates.input.times(usage.input),
-            rates.output.times(usage.generated()),
-            rates.cache_read.times(usage.cache_read),
-            rates.cache_write_5m.times(usage.cache_write_5m),
-            rates.cache_write_1h.times(usage.cache_write_1h),
-        ]
-        .into_iter()
-        .sum()
+        let uncached = rates.input.times(usage.input).plus(rates.output.times(usage.generated()));
+        let read = rates.cache_read.times(usage.cache_read);
+        let short = rates.cache_write_5m.times(usage.cache_write_5m);
+        let long = rates.cache_write_1h.times(usage.cache_write_1h);
+        uncached.plus(read).plus(short).plus(long)
     }
 
     /// What a call can cost at most: every input token at the dearest rate that can apply, and the
@@ -127,8 +124,7 @@ impl Price {
         let max_output = max_output.ok_or(WorstCaseError::UnboundedOutput)?;
         // A shorter prompt can be dearer than a longer one only in odd price lists, so every band
         // that the bound can reach is looked at.
-        let reached = self.bands.iter().filter(|band| band.from_prompt_tokens <= input);
-        let all = std::iter::once(&self.rates).chain(reached.map(|band| &band.rates));
+        let all = std::iter::once(&self.rates).chain(self.reached(input).map(|band| &band.rates));
         let worst = all.map(|rates| rates.dearest_input().times(input).plus(rates.output.times(max_output)));
         Ok(worst.max().unwrap_or(Money::MAX))
     }

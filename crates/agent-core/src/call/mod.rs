@@ -1,18 +1,13 @@
 //! What is asked of a model.
 
-mod options;
 mod tool_spec;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-pub use self::{
-    options::{CacheLifetime, CallOptions, Effort, OutputSchema, Reasoning, ToolChoice},
-    tool_spec::{ToolSet, ToolSpec, ToolSpecError},
-};
-use crate::{
-    transcript::ContextView,
-    wire::{Chain, PieceCache},
-};
+use serde::{Deserialize, Serialize};
+
+pub use self::tool_spec::{ToolSet, ToolSpec, ToolSpecError};
+use crate::{Chain, ContextView, PieceCache, RawJson, macros::setters};
 
 /// One model call: everything that a provider needs to make a request. Owned and cheap to clone.
 ///
@@ -41,41 +36,163 @@ pub struct ModelCall {
 impl ModelCall {
     /// A call without tools, for a conversation that has not called before.
     pub fn new(options: impl Into<Arc<CallOptions>>, view: ContextView) -> Self {
-        Self {
-            options: options.into(),
-            view,
-            tools: ToolSet::default(),
-            note: None,
-            cache: PieceCache::new(),
-            previous: None,
-        }
+        let (tools, cache) = (ToolSet::default(), PieceCache::new());
+        Self { options: options.into(), view, tools, note: None, cache, previous: None }
     }
+}
 
+setters!(ModelCall {
     /// Sets the tools on offer.
-    #[must_use]
-    pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.tools = tools;
-        self
-    }
-
+    tools(tools: ToolSet) => tools = tools;
     /// Sets text that only this call shows.
-    #[must_use]
-    pub fn note(mut self, note: impl Into<Arc<str>>) -> Self {
-        self.note = Some(note.into());
-        self
-    }
-
+    note(note: impl Into<Arc<str>>) => note = Some(note.into());
     /// Continues from the blocks of earlier calls.
-    #[must_use]
-    pub fn cache(mut self, cache: PieceCache) -> Self {
-        self.cache = cache;
-        self
+    cache(cache: PieceCache) => cache = cache;
+    /// Names the last call that was sent.
+    previous(previous: Chain) => previous = Some(previous);
+});
+
+/// Model, system prompt, limits and the like; shared by all calls of a run.
+///
+/// What a wire cannot carry is reported as a loss, never dropped in silence.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// The model as the provider spells it.
+    pub model: String,
+    /// The system prompt, in parts that may be cached apart: what never changes first.
+    pub system: Vec<String>,
+    /// At most so many generated tokens, reasoning included.
+    pub max_output: Option<u64>,
+    /// Randomness; the range is the vendor's.
+    pub temperature: Option<f64>,
+    /// Nucleus sampling; the range is the vendor's.
+    pub top_p: Option<f64>,
+    /// Texts that end the answer.
+    pub stop_sequences: Vec<String>,
+    /// For vendors that can repeat an answer.
+    pub seed: Option<u64>,
+    /// Whether and which tools are called.
+    pub tool_choice: ToolChoice,
+    /// Whether several tools may be called at once; `None` is the vendor's default.
+    pub parallel_calls: Option<bool>,
+    /// How much the model thinks.
+    pub reasoning: Reasoning,
+    /// The shape of the answer.
+    pub output_schema: Option<OutputSchema>,
+    /// How long the prompt is cached.
+    pub cache: CacheLifetime,
+    /// Request fields for one provider, by its name: a JSON object each.
+    pub extras: BTreeMap<String, RawJson>,
+}
+
+/// Whether and which tools a model calls.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// None.
+    Never,
+    /// At least one.
+    Required,
+    /// This one.
+    Tool(String),
+}
+
+/// How hard a model thinks, least first. A wire takes the nearest step that its model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Effort {
+    /// Hardly.
+    Minimal,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    XHigh,
+    /// As much as it can.
+    Max,
+}
+
+/// How much a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Reasoning {
+    /// The vendor's default.
+    #[default]
+    Default,
+    /// Not at all, where the model can be told so.
+    Off,
+    /// By effort.
+    Effort(Effort),
+    /// At most so many tokens.
+    Budget(u64),
+}
+
+/// How long the vendor keeps the prompt, where it lets us choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum CacheLifetime {
+    /// No markers are sent.
+    Off,
+    /// About five minutes.
+    #[default]
+    FiveMinutes,
+    /// An hour.
+    Hour,
+}
+
+/// The shape that an answer must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutputSchema {
+    /// A name for the shape.
+    pub name: String,
+    /// The JSON Schema (2020-12). Its key order is kept: models write fields in that order.
+    pub schema: RawJson,
+}
+
+impl OutputSchema {
+    /// A shape with a name.
+    pub fn new(name: impl Into<String>, schema: RawJson) -> Self {
+        Self { name: name.into(), schema }
+    }
+}
+
+impl CallOptions {
+    /// The options of a model, everything else as the vendor has it.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self { model: model.into(), ..Self::default() }
     }
 
-    /// Names the last call that was sent.
+    /// Adds a part to the system prompt.
     #[must_use]
-    pub fn previous(mut self, previous: Chain) -> Self {
-        self.previous = Some(previous);
+    pub fn system(mut self, part: impl Into<String>) -> Self {
+        self.system.push(part.into());
         self
     }
 }
+
+setters!(CallOptions {
+    /// Limits the generated tokens.
+    max_output(tokens: u64) => max_output = Some(tokens);
+    /// Sets the randomness.
+    temperature(temperature: f64) => temperature = Some(temperature);
+    /// Says whether and which tools are called.
+    tool_choice(choice: ToolChoice) => tool_choice = choice;
+    /// Says how much the model thinks.
+    reasoning(reasoning: Reasoning) => reasoning = reasoning;
+    /// Sets the shape of the answer.
+    output_schema(schema: OutputSchema) => output_schema = Some(schema);
+    /// Says how long the prompt is cached.
+    cache(lifetime: CacheLifetime) => cache = lifetime;
+});

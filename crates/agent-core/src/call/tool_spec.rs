@@ -1,11 +1,10 @@
 //! What a model is told about tools.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
-    json::RawJson,
-    schema::{CanonicalError, canonical},
-    wire::ChainHash,
+    CanonicalError, ChainHash, RawJson, canonical,
+    macros::{getters, setters},
 };
 
 /// What a model is told about a tool.
@@ -15,6 +14,12 @@ pub struct ToolSpec {
     label: String,
     description: String,
     schema: RawJson,
+}
+
+/// What a schema has to have at its top.
+#[derive(serde::Deserialize)]
+struct Head {
+    r#type: String,
 }
 
 /// A tool that no provider would accept.
@@ -61,53 +66,34 @@ impl ToolSpec {
     ) -> Result<Self, ToolSpecError> {
         let name = name.into();
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if name.is_empty() || name.len() > 64 || !name.chars().all(fits) {
+        if !(1..=64).contains(&name.len()) || !name.chars().all(fits) {
             return Err(ToolSpecError::Name { name });
         }
-        #[derive(serde::Deserialize)]
-        struct Head {
-            #[serde(rename = "type")]
-            kind: String,
-        }
-        if !matches!(schema.read::<Head>(), Ok(Head { kind }) if kind == "object") {
+        if !matches!(schema.read(), Ok(Head { r#type }) if r#type == "object") {
             return Err(ToolSpecError::NotObject { name });
         }
         match canonical(&schema) {
-            Ok(schema) => {
-                let (label, description) = (name.clone(), description.into());
-                Ok(Self { name, label, description, schema })
-            }
+            Ok(schema) => Ok(Self { label: name.clone(), name, description: description.into(), schema }),
             Err(source) => Err(ToolSpecError::Schema { name, source }),
         }
     }
-
-    /// Sets the name that people are shown.
-    #[must_use]
-    pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = label.into();
-        self
-    }
-
-    /// The name that the model calls.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The name that people are shown.
-    pub fn display_label(&self) -> &str {
-        &self.label
-    }
-
-    /// When and how to use it.
-    pub fn description(&self) -> &str {
-        &self.description
-    }
-
-    /// The JSON Schema of the arguments, in canonical key order.
-    pub fn schema(&self) -> &RawJson {
-        &self.schema
-    }
 }
+
+setters!(ToolSpec {
+    /// Sets the name that people are shown.
+    label(label: impl Into<String>) => label = label.into();
+});
+
+getters!(ToolSpec {
+    /// The name that the model calls.
+    name -> &str = |this| &this.name;
+    /// The name that people are shown.
+    display_label -> &str = |this| &this.label;
+    /// When and how to use it.
+    description -> &str = |this| &this.description;
+    /// The JSON Schema of the arguments, in canonical key order.
+    schema -> &RawJson = |this| &this.schema;
+});
 
 /// The tools of a call, without two of one name; a clone is O(1).
 ///
@@ -127,29 +113,22 @@ impl ToolSet {
     /// # Errors
     /// [`ToolSpecError::Duplicate`] where two have one name.
     pub fn new(specs: Vec<ToolSpec>) -> Result<Self, ToolSpecError> {
-        for (i, spec) in specs.iter().enumerate() {
-            if specs.iter().take(i).any(|earlier| earlier.name == spec.name) {
-                return Err(ToolSpecError::Duplicate { name: spec.name.clone() });
-            }
+        let mut seen = BTreeSet::new();
+        if let Some(spec) = specs.iter().find(|spec| !seen.insert(&spec.name)) {
+            return Err(ToolSpecError::Duplicate { name: spec.name.clone() });
         }
-        let hash = specs.iter().fold(ChainHash::default(), |hash, spec| {
-            [&spec.name, &spec.description, spec.schema.get()]
-                .iter()
-                .fold(hash, |hash, part| hash.then(ChainHash::of(&[part.as_bytes()])))
-        });
+        let parts = specs.iter().flat_map(|spec| [&spec.name, &spec.description, spec.schema.get()]);
+        let hash = parts.fold(ChainHash::default(), |hash, part| hash.then(ChainHash::of(&[part.as_bytes()])));
         Ok(Self(Arc::new(Tools { specs, hash })))
     }
-
-    /// The tools, in order.
-    pub fn specs(&self) -> &[ToolSpec] {
-        &self.0.specs
-    }
-
-    /// A hash over everything that a model is told of them.
-    pub fn hash(&self) -> ChainHash {
-        self.0.hash
-    }
 }
+
+getters!(ToolSet {
+    /// The tools, in order.
+    specs -> &[ToolSpec] = |this| &this.0.specs;
+    /// A hash over everything that a model is told of them.
+    hash -> ChainHash = |this| this.0.hash;
+});
 
 impl fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,34 +1,25 @@
 //! Request and response bodies.
 
-use std::{
-    fmt,
-    pin::Pin,
-    task::{Context, Poll, ready},
-};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 
-use super::{HttpError, HttpPhase};
-use crate::{error::BoxError, wire::Segments};
+use crate::{BoxError, Frames, HttpError, HttpPhase, Segments};
 
 /// A streamed body of either direction.
 ///
 /// Dropping a response body in the middle closes its connection, or its HTTP/2 stream.
+#[derive(Debug)]
 pub struct Body(UnsyncBoxBody<Bytes, HttpError>);
 
 impl Body {
     /// Wraps any body.
-    pub fn new<B>(body: B) -> Self
-    where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
-        let typed = |e: B::Error| match e.into().downcast::<HttpError>() {
-            Ok(own) => *own,
-            Err(source) => HttpError::Network { phase: HttpPhase::Body, source },
-        };
+    pub fn new<B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static>(body: B) -> Self {
+        let broken = |source| HttpError::Network { phase: HttpPhase::Body, source };
+        let typed = move |error: B::Error| HttpError::unwrap_or(error.into(), broken);
         Self(body.map_err(typed).boxed_unsync())
     }
 
@@ -39,7 +30,7 @@ impl Body {
 
     /// A body of known bytes.
     pub fn full(bytes: impl Into<Bytes>) -> Self {
-        Self::new(http_body_util::Full::new(bytes.into()))
+        Self::new(Full::new(bytes.into()))
     }
 
     /// The body of a request, piece by piece, with its exact length; nothing is copied but small
@@ -54,17 +45,13 @@ impl Body {
     /// # Errors
     /// [`HttpError`] where the body breaks.
     pub fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
-        loop {
-            return Poll::Ready(match ready!(Pin::new(&mut self.0).poll_frame(cx)) {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => Some(Ok(data)),
-                    // Trailers: nothing that we read is in them.
-                    Err(_) => continue,
-                },
-                Some(Err(e)) => Some(Err(e)),
-                None => None,
-            });
+        while let Some(frame) = ready!(Pin::new(&mut self.0).poll_frame(cx)?) {
+            // Trailers: nothing that we read is in them.
+            if let Ok(data) = frame.into_data() {
+                return Poll::Ready(Some(Ok(data)));
+            }
         }
+        Poll::Ready(None)
     }
 
     /// The next data; cancel-safe: a dropped future loses no data.
@@ -93,12 +80,11 @@ impl Body {
     /// At most the first `limit` bytes of the body, for an error report: what breaks is cut.
     pub async fn excerpt(mut self, limit: usize) -> Bytes {
         let mut all = BytesMut::new();
-        while let Some(Ok(data)) = self.data().await {
+        while all.len() < limit
+            && let Some(Ok(data)) = self.data().await
+        {
             let room = limit.saturating_sub(all.len());
             all.extend_from_slice(data.get(..room).unwrap_or(&data));
-            if all.len() >= limit {
-                break;
-            }
         }
         all.freeze()
     }
@@ -121,14 +107,8 @@ impl http_body::Body for Body {
     }
 }
 
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Body")
-    }
-}
-
 struct SegmentsBody {
-    frames: crate::wire::Frames,
+    frames: Frames,
     left: u64,
 }
 
@@ -138,8 +118,7 @@ impl http_body::Body for SegmentsBody {
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
         let frame = self.frames.next();
-        let len = frame.as_ref().map_or(0, Bytes::len);
-        self.left = self.left.saturating_sub(u64::try_from(len).unwrap_or(u64::MAX));
+        self.left = self.left.saturating_sub(frame.as_ref().map_or(0, Bytes::len) as u64);
         Poll::Ready(frame.map(|frame| Ok(Frame::data(frame))))
     }
 

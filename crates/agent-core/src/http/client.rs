@@ -1,73 +1,54 @@
 //! A boxed, cloneable tower service over HTTP requests.
 
-use std::{
-    fmt,
-    future::poll_fn,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
+use std::{fmt, future::poll_fn, sync::Arc};
 
 use http::{Request, Response};
 use tower_service::Service;
 
-use super::{Body, HttpError};
-use crate::{BoxFuture, error::BoxError};
+use crate::{Body, BoxError, BoxFuture, HttpError};
+
+/// What sending resolves to.
+type Exchange = BoxFuture<'static, Result<Response<Body>, HttpError>>;
 
 /// Sends requests through whatever tower stack it was made of: `agent-http`'s, the application's, a
 /// test double.
 ///
 /// Its future resolves when the response head is there. Dropping the future, or the response body,
 /// stops the exchange.
-pub struct HttpClient(Box<dyn Erased>);
-
-trait Erased: Send + Sync {
-    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>>;
-    fn clone_box(&self) -> Box<dyn Erased>;
-}
-
-impl<S> Erased for S
-where
-    S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
-    S::Error: Into<BoxError>,
-    S::Future: Send,
-{
-    fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
-        // Readiness belongs to the clone that is called (tower-service, "Backpressure").
-        let mut service = self.clone();
-        Box::pin(async move {
-            poll_fn(|cx| service.poll_ready(cx)).await.map_err(HttpError::from_service)?;
-            service.call(request).await.map_err(HttpError::from_service)
-        })
-    }
-
-    fn clone_box(&self) -> Box<dyn Erased> {
-        Box::new(self.clone())
-    }
-}
+#[derive(Clone)]
+pub struct HttpClient(Arc<dyn Fn(Request<Body>) -> Exchange + Send + Sync>);
 
 impl HttpClient {
     /// Boxes a stack.
     pub fn new<S>(service: S) -> Self
     where
-        S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + Sync + 'static,
-        S::Error: Into<BoxError>,
-        S::Future: Send,
+        S: Service<Request<Body>, Response = Response<Body>, Error: Into<BoxError>, Future: Send>,
+        S: Clone + Send + Sync + 'static,
     {
-        Self(Box::new(service))
+        Self(Arc::new(move |request| {
+            // Readiness belongs to the clone that is called (tower-service, "Backpressure").
+            let mut service = service.clone();
+            Box::pin(async move {
+                poll_fn(|cx| service.poll_ready(cx)).await.map_err(HttpError::from_service)?;
+                service.call(request).await.map_err(HttpError::from_service)
+            })
+        }))
     }
 
     /// Sends a request.
     ///
     /// # Errors
     /// [`HttpError`] where there is no response; a response with an error status is none.
-    pub fn send(&self, request: Request<Body>) -> BoxFuture<'static, Result<Response<Body>, HttpError>> {
-        self.0.send(request)
+    pub fn send(&self, request: Request<Body>) -> Exchange {
+        (self.0)(request)
     }
 }
 
 impl Service<Request<Body>> for HttpClient {
     type Response = Response<Body>;
     type Error = HttpError;
-    type Future = BoxFuture<'static, Result<Response<Body>, HttpError>>;
+    type Future = Exchange;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), HttpError>> {
         // The inner stack is made ready within the call, on the clone that is called.
@@ -76,12 +57,6 @@ impl Service<Request<Body>> for HttpClient {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         self.send(request)
-    }
-}
-
-impl Clone for HttpClient {
-    fn clone(&self) -> Self {
-        Self(self.0.clone_box())
     }
 }
 

@@ -1,26 +1,19 @@
 //! What can go wrong between a request and the end of its response.
 
-use crate::error::{Billed, BoxError, ProviderError, ProviderErrorKind};
+use crate::macros::words;
+use crate::{Billed, BoxError, ProviderError, ProviderErrorKind};
 
-/// Where in an exchange something happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HttpPhase {
-    /// While the connection was made: nothing was sent.
-    Connect,
-    /// While the request was sent or its response awaited.
-    Head,
-    /// While the response body was read.
-    Body,
-}
-
-impl std::fmt::Display for HttpPhase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Connect => "connecting",
-            Self::Head => "waiting for the response",
-            Self::Body => "reading the response body",
-        })
+words! {
+    /// Where in an exchange something happened.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[non_exhaustive]
+    pub enum HttpPhase {
+        /// While the connection was made: nothing was sent.
+        Connect = "connecting",
+        /// While the request was sent or its response awaited.
+        Head = "waiting for the response",
+        /// While the response body was read.
+        Body = "reading the response body",
     }
 }
 
@@ -75,19 +68,19 @@ pub enum HttpError {
 impl HttpError {
     /// Wraps the error of a stack; an [`HttpError`] inside stays what it is.
     pub fn from_service(error: impl Into<BoxError>) -> Self {
-        match error.into().downcast::<Self>() {
-            Ok(own) => *own,
-            Err(source) => Self::Other { source },
-        }
+        Self::unwrap_or(error.into(), |source| Self::Other { source })
+    }
+
+    /// The error inside a box, or what becomes of another's.
+    pub(super) fn unwrap_or(error: BoxError, other: impl FnOnce(BoxError) -> Self) -> Self {
+        error.downcast().map_or_else(other, |own| *own)
     }
 
     /// Whether the vendor can have billed the request.
     pub fn billed(&self) -> Billed {
         match self {
-            Self::Network { phase: HttpPhase::Connect, .. }
-            | Self::Timeout { phase: HttpPhase::Connect, .. }
-            | Self::Redirect { .. }
-            | Self::InvalidRequest { .. } => Billed::No,
+            Self::Network { phase, .. } | Self::Timeout { phase, .. } if *phase == HttpPhase::Connect => Billed::No,
+            Self::Redirect { .. } | Self::InvalidRequest { .. } => Billed::No,
             _ => Billed::Unknown,
         }
     }

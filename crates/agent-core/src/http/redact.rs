@@ -45,24 +45,11 @@ impl From<String> for Secret {
 }
 
 /// How keys of vendors begin.
-const PREFIXES: [&str; 14] =
-    ["sk-", "pk-", "rk-", "AIza", "AKIA", "ASIA", "gsk_", "xai-", "ghp_", "gho_", "github_pat_", "hf_", "eyJ", "ya29."];
+const PREFIXES: &str = "sk- pk- rk- AIza AKIA ASIA gsk_ xai- ghp_ gho_ github_pat_ hf_ eyJ ya29.";
 
 /// Names whose values are secrets, in addresses and in `name: value` texts.
-const NAMES: [&str; 12] = [
-    "key",
-    "api_key",
-    "apikey",
-    "api-key",
-    "x-api-key",
-    "access_token",
-    "token",
-    "secret",
-    "password",
-    "signature",
-    "x-amz-signature",
-    "x-amz-security-token",
-];
+const NAMES: &str = "key api_key apikey api-key x-api-key x-goog-api-key client_secret refresh_token id_token access_token token secret password signature \
+                     x-amz-signature x-amz-security-token";
 
 /// Replaces what looks like a key or token by `[redacted]` and leaves everything else alone.
 ///
@@ -73,49 +60,40 @@ const NAMES: [&str; 12] = [
 /// assert_eq!(redact("the key was wrong"), "the key was wrong");
 /// ```
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let mut out: Option<String> = None;
-    let mut done = 0;
-    let mut expects_secret = false;
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-        let Some(word) = rest.get(..len).filter(|word| !word.is_empty()) else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
-            continue;
-        };
-        let trimmed = word.trim_end_matches(['.', '-']);
-        let prefix = PREFIXES.iter().find(|prefix| trimmed.starts_with(**prefix) && trimmed.len() >= prefix.len() + 12);
-        let keep = prefix.map_or(0, |prefix| prefix.len());
-        if prefix.is_some() || expects_secret {
-            let out = out.get_or_insert_with(String::new);
-            out.push_str(text.get(done..at + keep).unwrap_or_default());
-            out.push_str("[redacted]");
-            done = at + trimmed.len();
+    let mut out = String::new();
+    let (mut at, mut done, mut expected) = (0, 0, false);
+    for piece in text.split_inclusive(no_word) {
+        let word = piece.trim_end_matches(no_word);
+        let secret = word.trim_end_matches(['.', '-']);
+        let prefix = PREFIXES.split(' ').find(|prefix| secret.starts_with(prefix) && secret.len() >= prefix.len() + 12);
+        if !word.is_empty() {
+            if expected || prefix.is_some() {
+                let keep = at + prefix.map_or(0, str::len);
+                out.extend([text.get(done..keep).unwrap_or_default(), "[redacted]"]);
+                done = at + secret.len();
+            }
+            expected = secret_follows(word, text.get(at + word.len()..).unwrap_or_default());
         }
-        expects_secret = secret_follows(word, rest.get(len..).unwrap_or_default());
-        at += len;
+        at += piece.len();
     }
-    match out {
-        None => Cow::Borrowed(text),
-        Some(mut out) => {
-            out.push_str(text.get(done..).unwrap_or_default());
-            Cow::Owned(out)
-        }
+    if done == 0 {
+        return Cow::Borrowed(text);
     }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(out)
 }
 
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '%' | '~')
+fn no_word(c: char) -> bool {
+    !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '%' | '~'))
 }
 
-/// Whether the word after this one is a secret: `key=…`, `"token": "…"`, `Bearer …`.
+/// Whether the word before `rest` says that a secret comes next: `key=…`, `"token": "…"`, `Bearer …`.
 fn secret_follows(word: &str, rest: &str) -> bool {
     let name = word.rsplit(['/', '.']).next().unwrap_or(word);
     if name.eq_ignore_ascii_case("bearer") {
         return rest.starts_with(' ');
     }
-    let named = NAMES.iter().any(|secret| name.eq_ignore_ascii_case(secret));
-    let mut after = rest.chars().filter(|c| !matches!(c, '"' | '\'' | '\\' | ' '));
     // A space before the value is only expected behind a colon, so that prose stays as it is.
-    named && matches!(after.next(), Some('=' | ':'))
+    NAMES.split(' ').any(|secret| name.eq_ignore_ascii_case(secret))
+        && rest.trim_start_matches(['"', '\'', '\\', ' ']).starts_with(['=', ':'])
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub use self::record::{
     ApprovalAnswer, CallEnd, CallIntent, CallStart, JournalRecord, RecordBody, RunEnding, ToolIntent, Verdict,
 };
-use crate::{BoxFuture, error::BoxError};
+use crate::{BoxError, BoxFuture};
 
 /// Where records are kept.
 pub trait Journal: Send + Sync {
@@ -30,16 +30,6 @@ pub trait Journal: Send + Sync {
     /// # Errors
     /// [`JournalError`] where they cannot be read.
     fn load(&self) -> BoxFuture<'_, Result<Branch, JournalError>>;
-}
-
-impl<J: Journal + ?Sized> Journal for Arc<J> {
-    fn append(&self, records: Vec<JournalRecord>) -> BoxFuture<'static, Result<(), JournalError>> {
-        (**self).append(records)
-    }
-
-    fn load(&self) -> BoxFuture<'_, Result<Branch, JournalError>> {
-        (**self).load()
-    }
 }
 
 /// The records of one path through a session, oldest first.

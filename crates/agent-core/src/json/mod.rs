@@ -3,5 +3,5 @@
 mod fields;
 mod raw;
 
-pub(crate) use fields::{Fields, is_default, persisted};
+pub(crate) use fields::{Fields, is_default, persisted, standalone, tagged};
 pub use raw::{Extra, JsonError, RawJson};

@@ -3,9 +3,9 @@
 //! Numbers such as `1e0` and the order of keys are part of what a provider signed or what a newer
 //! version wrote, so nothing here goes through `serde_json::Value`.
 
-use std::{fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 /// A JSON value kept as its exact text; cheap to clone.
@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for RawJson {
 /// Fields that this version does not know, kept byte for byte and written back after the known
 /// ones in the order they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Extra(Vec<(String, RawJson)>);
+pub struct Extra(pub(crate) Vec<(String, RawJson)>);
 
 impl Extra {
     /// The fields in order.
@@ -110,14 +110,6 @@ impl Extra {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    pub(crate) fn push(&mut self, name: String, value: RawJson) {
-        self.0.push((name, value));
-    }
-
-    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))
-    }
 }
 
 /// Text that is not the JSON that was expected.
@@ -125,7 +117,7 @@ impl Extra {
 #[non_exhaustive]
 pub enum JsonError {
     /// Not JSON, or JSON of another type.
-    #[error("cannot read a {what}")]
+    #[error("{what}: cannot be read")]
     Syntax {
         /// What was being read.
         what: &'static str,
@@ -133,7 +125,7 @@ pub enum JsonError {
         source: serde_json::Error,
     },
     /// A field has another type.
-    #[error("cannot read field `{field}` of a {what}")]
+    #[error("{what}: the field `{field}` cannot be read")]
     Field {
         /// What was being read.
         what: &'static str,
@@ -143,7 +135,7 @@ pub enum JsonError {
         source: serde_json::Error,
     },
     /// A required field is not there.
-    #[error("a {what} has no field `{field}`")]
+    #[error("{what}: the field `{field}` is missing")]
     Missing {
         /// What was being read.
         what: &'static str,
@@ -151,7 +143,7 @@ pub enum JsonError {
         field: &'static str,
     },
     /// A field stands there twice, and the two may differ.
-    #[error("a {what} has the field `{field}` twice")]
+    #[error("{what}: the field `{field}` stands there twice")]
     Duplicate {
         /// What was being read.
         what: &'static str,
@@ -164,4 +156,14 @@ pub enum JsonError {
         /// The role as read.
         role: String,
     },
+}
+
+impl JsonError {
+    /// The same as an error of serde's, with the cause in its text.
+    pub(crate) fn into_serde<E: de::Error>(self) -> E {
+        match self.source() {
+            Some(cause) => E::custom(format_args!("{self}: {cause}")),
+            None => E::custom(self),
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json::RawJson;
+use crate::{RawJson, macros::getters};
 
 /// The arguments that a model gave to a tool.
 ///
@@ -22,13 +22,7 @@ use crate::json::RawJson;
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arguments(Repr);
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Repr {
-    Object(RawJson),
-    Invalid { text: String, fault: ArgumentFault },
-}
+pub struct Arguments(Result<RawJson, (String, ArgumentFault)>);
 
 /// Why argument text is not a JSON object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -68,50 +62,41 @@ impl Arguments {
             _ => "number",
         };
         let fault = match serde_json::from_str::<&RawValue>(&text) {
-            Ok(raw) if found == "object" => return Self(Repr::Object(RawJson::from_ref(raw))),
+            Ok(raw) if found == "object" => return Self(Ok(RawJson::from_ref(raw))),
             Ok(_) => ArgumentFault::NotObject { found },
-            Err(e) if e.is_eof() => ArgumentFault::CutOff,
+            Err(e) if e.is_eof() || is_cut_in_number(&text) => ArgumentFault::CutOff,
             Err(_) => ArgumentFault::NotJson,
         };
-        Self(Repr::Invalid { text, fault })
-    }
-
-    /// The object, where the text is one.
-    pub fn as_object(&self) -> Option<&RawJson> {
-        match &self.0 {
-            Repr::Object(raw) => Some(raw),
-            Repr::Invalid { .. } => None,
-        }
-    }
-
-    /// What is wrong with the text, where something is.
-    pub fn fault(&self) -> Option<ArgumentFault> {
-        match &self.0 {
-            Repr::Object(_) => None,
-            Repr::Invalid { fault, .. } => Some(*fault),
-        }
-    }
-
-    /// The text as the model wrote it.
-    pub fn text(&self) -> &str {
-        match &self.0 {
-            Repr::Object(raw) => raw.get(),
-            Repr::Invalid { text, .. } => text,
-        }
+        Self(Err((text, fault)))
     }
 
     /// An object that a wire can replay in place of the arguments: themselves, or the failed text
     /// as the one field `invalidArguments`, so that every vendor accepts the history.
     pub fn replay(&self) -> Cow<'_, str> {
         match &self.0 {
-            Repr::Object(raw) => raw.get().into(),
-            Repr::Invalid { text, .. } => {
+            Ok(raw) => raw.get().into(),
+            Err((text, _)) => {
                 let text = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
                 format!("{{\"invalidArguments\":{text}}}").into()
             }
         }
     }
 }
+
+/// serde_json calls `{"a":-`, `{"a":1.` and `{"a":1e` wrong, not cut off; with a digit more they are.
+fn is_cut_in_number(text: &str) -> bool {
+    let more = serde_json::from_str::<&RawValue>(&format!("{text}0")).map(drop);
+    more.is_err_and(|e| e.is_eof())
+}
+
+getters!(Arguments {
+    /// The object, where the text is one.
+    as_object -> Option<&RawJson> = |this| this.0.as_ref().ok();
+    /// What is wrong with the text, where something is.
+    fault -> Option<ArgumentFault> = |this| this.0.as_ref().err().map(|(_, fault)| *fault);
+    /// The text as the model wrote it.
+    text -> &str = |this| this.0.as_ref().map_or_else(|(text, _)| text.as_str(), RawJson::get);
+});
 
 impl Default for Arguments {
     fn default() -> Self {
@@ -129,8 +114,8 @@ impl From<RawJson> for Arguments {
 impl Serialize for Arguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Repr::Object(raw) => raw.serialize(serializer),
-            Repr::Invalid { text, .. } => serializer.serialize_str(text),
+            Ok(raw) => raw.serialize(serializer),
+            Err((text, _)) => serializer.serialize_str(text),
         }
     }
 }
@@ -138,9 +123,7 @@ impl Serialize for Arguments {
 impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(match serde_json::from_str::<String>(raw.get()) {
-            Ok(text) => Self::from_text(text),
-            Err(_) => Self::from_text(raw.get()),
-        })
+        let text = serde_json::from_str::<String>(raw.get());
+        Ok(Self::from_text(text.unwrap_or_else(|_| raw.get().to_owned())))
     }
 }

@@ -1,34 +1,45 @@
 //! The blocks that a message is made of.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
-use super::{Arguments, Origin};
-use crate::json::{Extra, Fields, JsonError, RawJson, persisted};
+use crate::{
+    Arguments, Extra, JsonError, RawJson,
+    json::{Fields, tagged},
+    macros::{from_text, getters, setters},
+};
 
-persisted! {
+tagged! {
+    /// One block of a message.
+    pub enum ContentBlock as "content block" by "type" {
+        /// Anything else, kept byte for byte.
+        Opaque(OpaqueBlock),
+    }
+
     /// Text.
-    pub struct TextBlock as "text block" {
+    Text = "text": pub struct TextBlock as "text block" {
+        /// A block of text.
+        new(text: impl Into<String>);
         /// The text.
         required text: String = "text",
         /// What the provider attached and wants back, for example a thought signature.
         optional metadata: Option<RawJson> = "metadata",
     }
-}
 
-persisted! {
     /// An image.
-    pub struct ImageBlock as "image block" {
+    Image = "image": pub struct ImageBlock as "image block" {
+        /// An image.
+        new(source: MediaSource);
         /// Where its bytes are.
         required source: MediaSource = "source",
         /// Its media type, for example `image/png`; not always known for an address.
         optional media_type: Option<String> = "mediaType",
     }
-}
 
-persisted! {
     /// A document, for example a PDF.
-    pub struct DocumentBlock as "document block" {
+    Document = "document": pub struct DocumentBlock as "document block" {
+        /// A document.
+        new(source: MediaSource);
         /// Where its bytes are.
         required source: MediaSource = "source",
         /// Its media type, for example `application/pdf`.
@@ -36,13 +47,13 @@ persisted! {
         /// A name to show and to cite.
         optional name: Option<String> = "name",
     }
-}
 
-persisted! {
     /// A model's reasoning.
-    pub struct ThinkingBlock as "thinking block" {
+    Thinking = "thinking": pub struct ThinkingBlock as "thinking block" {
+        /// Reasoning that anyone may read and nobody has signed.
+        new(text: impl Into<String>);
         /// The readable part, empty where the provider hides it.
-        optional text: String = "text",
+        initial text: String = "text",
         /// The provider's signature over the text, to be sent back unchanged.
         optional signature: Option<String> = "signature",
         /// Reasoning that only the provider can read, to be sent back unchanged.
@@ -50,11 +61,11 @@ persisted! {
         /// Who made it. Signed or encrypted reasoning goes back to this origin only.
         optional origin: Option<Origin> = "origin",
     }
-}
 
-persisted! {
     /// A model's request to run a tool.
-    pub struct ToolCall as "tool call" {
+    ToolCall = "toolCall": pub struct ToolCall as "tool call" {
+        /// A call of the tool `name`.
+        new(name: impl Into<String>, arguments: Arguments);
         /// The tool.
         required name: String = "name",
         /// What to call it with.
@@ -79,48 +90,61 @@ pub enum MediaSource {
     FileId(String),
 }
 
+/// The protocol, provider and model that made something that only they can read back: reasoning,
+/// signatures, opaque blocks.
+///
+/// Whether such a block may be replayed to a target is a pure function of its origin and the target.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The wire protocol, for example `anthropic-messages`.
+    pub protocol: String,
+    /// The provider, for example `anthropic` or `openrouter`.
+    pub provider: String,
+    /// The model as the provider spells it.
+    pub model: String,
+}
+
+impl Origin {
+    /// The origin with these names.
+    pub fn new(protocol: impl Into<String>, provider: impl Into<String>, model: impl Into<String>) -> Self {
+        Self { protocol: protocol.into(), provider: provider.into(), model: model.into() }
+    }
+}
+
 /// A block as a provider or a newer version made it, kept and sent back byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpaqueBlock {
     origin: Option<Origin>,
     data: RawJson,
+    extra: Extra,
 }
 
 impl OpaqueBlock {
     /// A block of a provider that core has no name for, such as the result of a server tool. It
     /// goes back to this origin only.
     pub fn new(origin: Origin, data: RawJson) -> Self {
-        Self { origin: Some(origin), data }
+        Self { origin: Some(origin), data, extra: Extra::default() }
     }
 
+    fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(origin) = &self.origin else { return self.data.serialize(serializer) };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", "opaque")?;
+        map.serialize_entry("origin", origin)?;
+        map.serialize_entry("data", &self.data)?;
+        self.extra.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        map.end()
+    }
+}
+
+getters!(OpaqueBlock {
     /// Who made it; `None` for a block of a newer version of the persistence format.
-    pub fn origin(&self) -> Option<&Origin> {
-        self.origin.as_ref()
-    }
-
+    origin -> Option<&Origin> = |this| this.origin.as_ref();
     /// The block's JSON.
-    pub fn data(&self) -> &RawJson {
-        &self.data
-    }
-}
-
-/// One block of a message.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ContentBlock {
-    /// Text.
-    Text(TextBlock),
-    /// An image.
-    Image(ImageBlock),
-    /// A document.
-    Document(DocumentBlock),
-    /// A model's reasoning.
-    Thinking(ThinkingBlock),
-    /// A model's request to run a tool.
-    ToolCall(ToolCall),
-    /// Anything else, kept byte for byte.
-    Opaque(OpaqueBlock),
-}
+    data -> &RawJson = |this| &this.data;
+});
 
 impl ContentBlock {
     /// A text block.
@@ -136,152 +160,41 @@ impl ContentBlock {
         }
     }
 
-    fn from_raw(raw: &RawValue) -> Result<Self, JsonError> {
-        let mut fields = Fields::parse("content block", raw)?;
-        let kind: String = fields.required("type")?;
-        Ok(match kind.as_str() {
-            "text" => Self::Text(TextBlock::read(fields)?),
-            "image" => Self::Image(ImageBlock::read(fields)?),
-            "document" => Self::Document(DocumentBlock::read(fields)?),
-            "thinking" => Self::Thinking(ThinkingBlock::read(fields)?),
-            "toolCall" => Self::ToolCall(ToolCall::read(fields)?),
+    fn unknown(kind: String, mut fields: Fields<'_>, raw: &RawValue) -> Result<Self, JsonError> {
+        Ok(Self::Opaque(match kind.as_str() {
             "opaque" => {
-                Self::Opaque(OpaqueBlock { origin: Some(fields.required("origin")?), data: fields.required("data")? })
+                let (origin, data) = (Some(fields.required("origin")?), fields.required("data")?);
+                OpaqueBlock { origin, data, extra: fields.rest() }
             }
-            _ => Self::Opaque(OpaqueBlock { origin: None, data: RawJson::from_ref(raw) }),
-        })
+            _ => OpaqueBlock { origin: None, data: RawJson::from_ref(raw), extra: Extra::default() },
+        }))
     }
 }
 
-impl TextBlock {
-    /// A block of text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), metadata: None, extra: Extra::default() }
-    }
-}
-
-impl ImageBlock {
-    /// An image.
-    pub fn new(source: MediaSource) -> Self {
-        Self { source, media_type: None, extra: Extra::default() }
-    }
-
+setters!(ImageBlock {
     /// Says what type of image it is.
-    #[must_use]
-    pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
-        self.media_type = Some(media_type.into());
-        self
-    }
-}
+    media_type(media_type: impl Into<String>) => media_type = Some(media_type.into());
+});
 
-impl DocumentBlock {
-    /// A document.
-    pub fn new(source: MediaSource) -> Self {
-        Self { source, media_type: None, name: None, extra: Extra::default() }
-    }
-
+setters!(DocumentBlock {
     /// Says what type of document it is.
-    #[must_use]
-    pub fn media_type(mut self, media_type: impl Into<String>) -> Self {
-        self.media_type = Some(media_type.into());
-        self
-    }
-
+    media_type(media_type: impl Into<String>) => media_type = Some(media_type.into());
     /// Names it.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-}
+    name(name: impl Into<String>) => name = Some(name.into());
+});
 
-impl ThinkingBlock {
-    /// Reasoning that anyone may read and nobody has signed.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), signature: None, encrypted: None, origin: None, extra: Extra::default() }
-    }
-
+setters!(ThinkingBlock {
     /// Adds the provider's signature.
-    #[must_use]
-    pub fn signature(mut self, signature: impl Into<String>) -> Self {
-        self.signature = Some(signature.into());
-        self
-    }
-
+    signature(signature: impl Into<String>) => signature = Some(signature.into());
     /// Adds what only the provider can read.
-    #[must_use]
-    pub fn encrypted(mut self, encrypted: impl Into<String>) -> Self {
-        self.encrypted = Some(encrypted.into());
-        self
-    }
-
+    encrypted(encrypted: impl Into<String>) => encrypted = Some(encrypted.into());
     /// Says who made it.
-    #[must_use]
-    pub fn origin(mut self, origin: Origin) -> Self {
-        self.origin = Some(origin);
-        self
-    }
-}
+    origin(origin: Origin) => origin = Some(origin);
+});
 
-impl ToolCall {
-    /// A call of the tool `name`.
-    pub fn new(name: impl Into<String>, arguments: Arguments) -> Self {
-        Self { name: name.into(), arguments, vendor_id: None, metadata: None, extra: Extra::default() }
-    }
-
+setters!(ToolCall {
     /// Adds the vendor's id.
-    #[must_use]
-    pub fn vendor_id(mut self, id: impl Into<String>) -> Self {
-        self.vendor_id = Some(id.into());
-        self
-    }
-}
+    vendor_id(id: impl Into<String>) => vendor_id = Some(id.into());
+});
 
-impl From<&str> for ContentBlock {
-    fn from(text: &str) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<String> for ContentBlock {
-    fn from(text: String) -> Self {
-        Self::text(text)
-    }
-}
-
-impl Serialize for ContentBlock {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Self::Opaque(OpaqueBlock { origin: None, data }) = self {
-            return data.serialize(serializer);
-        }
-        let mut map = serializer.serialize_map(None)?;
-        let kind = match self {
-            Self::Text(_) => "text",
-            Self::Image(_) => "image",
-            Self::Document(_) => "document",
-            Self::Thinking(_) => "thinking",
-            Self::ToolCall(_) => "toolCall",
-            Self::Opaque(_) => "opaque",
-        };
-        map.serialize_entry("type", kind)?;
-        match self {
-            Self::Text(block) => block.write(&mut map)?,
-            Self::Image(block) => block.write(&mut map)?,
-            Self::Document(block) => block.write(&mut map)?,
-            Self::Thinking(block) => block.write(&mut map)?,
-            Self::ToolCall(block) => block.write(&mut map)?,
-            Self::Opaque(OpaqueBlock { origin, data }) => {
-                map.serialize_entry("origin", origin)?;
-                map.serialize_entry("data", data)?;
-            }
-        }
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for ContentBlock {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_raw(&raw).map_err(de::Error::custom)
-    }
-}
+from_text!(ContentBlock: &str, String);

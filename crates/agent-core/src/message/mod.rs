@@ -5,28 +5,34 @@
 
 mod arguments;
 mod block;
-mod origin;
 mod stop_reason;
 mod usage;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser::SerializeMap};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::RawValue;
 
 pub use self::{
     arguments::{ArgumentFault, Arguments},
-    block::{ContentBlock, DocumentBlock, ImageBlock, MediaSource, OpaqueBlock, TextBlock, ThinkingBlock, ToolCall},
-    origin::Origin,
+    block::{
+        ContentBlock, DocumentBlock, ImageBlock, MediaSource, OpaqueBlock, Origin, TextBlock, ThinkingBlock, ToolCall,
+    },
     stop_reason::StopReason,
     usage::Usage,
 };
 use crate::{
-    id::{CallId, MessageId},
-    json::{Extra, Fields, JsonError, RawJson, persisted},
+    CallId, JsonError, MessageId, RawJson,
+    json::{Fields, tagged},
+    macros::setters,
 };
 
-persisted! {
+tagged! {
+    /// One entry of a conversation.
+    pub enum Message as "message" by "role" {}
+
     /// What a user said.
-    pub struct UserMessage as "user message" {
+    User = "user": pub struct UserMessage as "user message" {
+        /// A message of these blocks.
+        new(id: MessageId, content: Vec<ContentBlock>);
         /// Names the message.
         required id: MessageId = "id",
         /// Text, images and documents.
@@ -34,11 +40,11 @@ persisted! {
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
     }
-}
 
-persisted! {
     /// What a model answered.
-    pub struct AssistantMessage as "assistant message" {
+    Assistant = "assistant": pub struct AssistantMessage as "assistant message" {
+        /// An answer of these blocks.
+        new(id: MessageId, content: Vec<ContentBlock>, stop_reason: StopReason);
         /// Names the message.
         required id: MessageId = "id",
         /// The blocks in the order in which the model made them; may be empty.
@@ -56,11 +62,11 @@ persisted! {
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
     }
-}
 
-persisted! {
     /// What a tool answered.
-    pub struct ToolResultMessage as "tool result" {
+    ToolResult = "toolResult": pub struct ToolResultMessage as "tool result" {
+        /// The answer to a call.
+        new(id: MessageId, call: CallId, tool_name: impl Into<String>, content: Vec<ContentBlock>);
         /// Names the message.
         required id: MessageId = "id",
         /// The call that this answers.
@@ -76,15 +82,15 @@ persisted! {
         /// When it was made, in milliseconds since the Unix epoch.
         optional timestamp_ms: u64 = "timestampMs",
     }
-}
 
-persisted! {
     /// Something that neither the user nor the model said: a nudge of the loop, a summary, an entry
     /// of the application.
     ///
     /// A note with content is shown to the model in the place of a user message; one without is not
     /// shown at all.
-    pub struct NoteMessage as "note" {
+    Note = "note": pub struct NoteMessage as "note" {
+        /// A note of a kind, which models are not shown until it has content.
+        new(id: MessageId, kind: impl Into<String>);
         /// Names the message.
         required id: MessageId = "id",
         /// What kind of note, for example `summary`.
@@ -98,39 +104,27 @@ persisted! {
     }
 }
 
-/// One entry of a conversation.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Message {
-    /// What a user said.
-    User(UserMessage),
-    /// What a model answered.
-    Assistant(AssistantMessage),
-    /// What a tool answered.
-    ToolResult(ToolResultMessage),
-    /// A note.
-    Note(NoteMessage),
+/// The same of a message of any role.
+macro_rules! each {
+    ($message:expr, $m:ident => $value:expr) => {
+        match $message {
+            Message::User($m) => $value,
+            Message::Assistant($m) => $value,
+            Message::ToolResult($m) => $value,
+            Message::Note($m) => $value,
+        }
+    };
 }
 
 impl Message {
     /// Names the message.
     pub fn id(&self) -> MessageId {
-        match self {
-            Self::User(m) => m.id,
-            Self::Assistant(m) => m.id,
-            Self::ToolResult(m) => m.id,
-            Self::Note(m) => m.id,
-        }
+        each!(self, m => m.id)
     }
 
     /// The blocks of the message.
     pub fn content(&self) -> &[ContentBlock] {
-        match self {
-            Self::User(m) => &m.content,
-            Self::Assistant(m) => &m.content,
-            Self::ToolResult(m) => &m.content,
-            Self::Note(m) => &m.content,
-        }
+        each!(self, m => &m.content)
     }
 
     /// The text blocks, joined with line feeds.
@@ -155,33 +149,15 @@ impl Message {
     }
 
     pub(crate) fn set_id(&mut self, id: MessageId) {
-        match self {
-            Self::User(m) => m.id = id,
-            Self::Assistant(m) => m.id = id,
-            Self::ToolResult(m) => m.id = id,
-            Self::Note(m) => m.id = id,
-        }
+        each!(self, m => m.id = id)
     }
 
-    fn from_raw(raw: &RawValue) -> Result<Self, JsonError> {
-        let mut fields = Fields::parse("message", raw)?;
-        let role: String = fields.required("role")?;
-        Ok(match role.as_str() {
-            "user" => Self::User(UserMessage::read(fields)?),
-            "assistant" => Self::Assistant(AssistantMessage::read(fields)?),
-            "toolResult" => Self::ToolResult(ToolResultMessage::read(fields)?),
-            "note" => Self::Note(NoteMessage::read(fields)?),
-            _ => return Err(JsonError::UnknownRole { role }),
-        })
+    fn unknown(role: String, _: Fields<'_>, _: &RawValue) -> Result<Self, JsonError> {
+        Err(JsonError::UnknownRole { role })
     }
 }
 
 impl UserMessage {
-    /// A message of these blocks.
-    pub fn new(id: MessageId, content: Vec<ContentBlock>) -> Self {
-        Self { id, content, timestamp_ms: 0, extra: Extra::default() }
-    }
-
     /// A message of one text block.
     pub fn text(id: MessageId, text: impl Into<String>) -> Self {
         Self::new(id, vec![ContentBlock::text(text)])
@@ -189,21 +165,6 @@ impl UserMessage {
 }
 
 impl AssistantMessage {
-    /// An answer of these blocks.
-    pub fn new(id: MessageId, content: Vec<ContentBlock>, stop_reason: StopReason) -> Self {
-        Self {
-            id,
-            content,
-            stop_reason,
-            origin: Origin::default(),
-            usage: Usage::ZERO,
-            response_id: None,
-            error: None,
-            timestamp_ms: 0,
-            extra: Extra::default(),
-        }
-    }
-
     /// The tool calls in order, each with its id.
     pub fn tool_calls(&self) -> impl Iterator<Item = (CallId, &ToolCall)> {
         (0u32..).zip(&self.content).filter_map(|(index, block)| match block {
@@ -223,73 +184,16 @@ impl AssistantMessage {
 }
 
 impl ToolResultMessage {
-    /// The answer to a call.
-    pub fn new(id: MessageId, call: CallId, tool_name: impl Into<String>, content: Vec<ContentBlock>) -> Self {
-        Self {
-            id,
-            call,
-            tool_name: tool_name.into(),
-            content,
-            is_error: false,
-            details: None,
-            timestamp_ms: 0,
-            extra: Extra::default(),
-        }
-    }
-
     /// The answer to a call that failed or never ran.
     pub fn error(id: MessageId, call: CallId, tool_name: impl Into<String>, text: impl Into<String>) -> Self {
-        let mut result = Self::new(id, call, tool_name, vec![ContentBlock::text(text)]);
-        result.is_error = true;
-        result
+        Self { is_error: true, ..Self::new(id, call, tool_name, vec![ContentBlock::text(text)]) }
     }
 }
 
-impl NoteMessage {
-    /// A note of a kind, which models are not shown until it has content.
-    pub fn new(id: MessageId, kind: impl Into<String>) -> Self {
-        Self { id, kind: kind.into(), content: Vec::new(), data: None, timestamp_ms: 0, extra: Extra::default() }
-    }
-
+setters!(NoteMessage {
     /// Sets what the model is shown.
-    #[must_use]
-    pub fn content(mut self, content: Vec<ContentBlock>) -> Self {
-        self.content = content;
-        self
-    }
-}
-
-macro_rules! message_from {
-    ($($variant:ident($type:ty)),*) => {$(
-        impl From<$type> for Message {
-            fn from(message: $type) -> Self {
-                Self::$variant(message)
-            }
-        }
-    )*};
-}
-message_from!(User(UserMessage), Assistant(AssistantMessage), ToolResult(ToolResultMessage), Note(NoteMessage));
-
-impl Serialize for Message {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("role", self.role())?;
-        match self {
-            Self::User(m) => m.write(&mut map)?,
-            Self::Assistant(m) => m.write(&mut map)?,
-            Self::ToolResult(m) => m.write(&mut map)?,
-            Self::Note(m) => m.write(&mut map)?,
-        }
-        map.end()
-    }
-}
-
-impl<'de> Deserialize<'de> for Message {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        Self::from_raw(&raw).map_err(de::Error::custom)
-    }
-}
+    content(content: Vec<ContentBlock>) => content = content;
+});
 
 pub(crate) fn is_call(block: &ContentBlock) -> bool {
     matches!(block, ContentBlock::ToolCall(_))

@@ -1,15 +1,16 @@
 //! The seam to a model: prepare a request, look at it, then send it.
 
-mod prepared;
 mod tower;
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
-pub use self::{
-    prepared::{Prepared, SendPrepared},
-    tower::{ForeignProvider, ForeignService, ProviderService},
-};
-use crate::{BoxFuture, ModelCall, error::ProviderError, id::MessageId, message::Origin};
+pub use self::tower::{ForeignProvider, ForeignService, ProviderService};
+use crate::macros::{getters, setters};
+use crate::{BoxFuture, CancelToken, Chain, MessageId, ModelCall, ModelStream, Origin, ProviderError};
+use crate::{Segments, TokenBound};
+
+/// What sending resolves to.
+type Sending = BoxFuture<'static, Result<ModelStream, ProviderError>>;
 
 /// A model somewhere.
 ///
@@ -27,13 +28,81 @@ pub trait Provider: Send + Sync {
     fn prepare(&self, call: ModelCall) -> BoxFuture<'_, Result<Prepared, ProviderError>>;
 }
 
-impl<P: Provider + ?Sized> Provider for Arc<P> {
-    fn origin(&self, model: &str) -> Origin {
-        (**self).origin(model)
+/// What a provider does to send one of its requests.
+pub trait SendPrepared: Send + Sync {
+    /// Sends the request with these segments; see [`Prepared::send`].
+    fn send(&self, segments: Option<&Segments>, cancel: CancelToken) -> Sending;
+}
+
+/// An immutable request: what it consists of, what it costs at most, and what was lost on the way.
+///
+/// A clone is O(1). It can be sent several times: each time is one attempt and may be billed.
+#[derive(Clone)]
+pub struct Prepared {
+    segments: Option<Segments>,
+    input_bound: TokenBound,
+    max_output: Option<u64>,
+    losses: Vec<Loss>,
+    sender: Arc<dyn SendPrepared>,
+}
+
+impl Prepared {
+    /// A request of segments, whose input is bounded by them.
+    pub fn new(segments: Segments, sender: Arc<dyn SendPrepared>) -> Self {
+        let unguarded = Self::unguarded(segments.bound(), sender);
+        Self { segments: Some(segments), ..unguarded }
     }
 
-    fn prepare(&self, call: ModelCall) -> BoxFuture<'_, Result<Prepared, ProviderError>> {
-        (**self).prepare(call)
+    /// A request that cannot be looked into: no cache guard, and an input bound by somebody's word.
+    pub fn unguarded(input_bound: TokenBound, sender: Arc<dyn SendPrepared>) -> Self {
+        Self { segments: None, input_bound, max_output: None, losses: Vec::new(), sender }
+    }
+
+    /// Adds what the vendor adds to the input, such as a few tokens for each message.
+    #[must_use]
+    pub fn overhead(mut self, bound: TokenBound) -> Self {
+        self.input_bound = self.input_bound.plus(bound);
+        self
+    }
+
+    /// Sends the request once. Resolves when the vendor has accepted it.
+    ///
+    /// The only resends inside are those of which provably nothing was billed: a connection that was
+    /// not made, and one with fresh credentials after a 401. Cancelling, and dropping the future or
+    /// the stream, ends the call.
+    ///
+    /// # Errors
+    /// [`ProviderError`], which says whether the call can have been billed.
+    pub fn send(&self, cancel: CancelToken) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
+        self.sender.send(self.segments.as_ref(), cancel)
+    }
+}
+
+setters!(Prepared {
+    /// Says how many tokens the vendor will generate at most; not said where it ignores limits.
+    max_output(tokens: u64) => max_output = Some(tokens);
+    /// Says what the vendor cannot carry.
+    losses(losses: Vec<Loss>) => losses = losses;
+});
+
+getters!(Prepared {
+    /// The body in pieces; `None` where the provider cannot show it.
+    segments -> Option<&Segments> = |this| this.segments.as_ref();
+    /// The hash chain of the body; `None` where the provider cannot show it, and no guard can work.
+    chain -> Option<&Chain> = |this| this.segments.as_ref().map(Segments::chain);
+    /// How many input tokens it can cost at most.
+    input_bound -> TokenBound = |this| this.input_bound;
+    /// How many tokens can be generated at most; `None` where nothing limits them.
+    output_bound -> Option<u64> = |this| this.max_output;
+    /// What the vendor cannot carry.
+    lost -> &[Loss] = |this| &this.losses;
+});
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { input_bound: bound, max_output, losses, .. } = self;
+        let chain = self.chain();
+        write!(f, "Prepared {{ chain: {chain:?}, bound: {bound:?}, max_output: {max_output:?}, losses: {losses:?} }}")
     }
 }
 

@@ -1,64 +1,46 @@
 //! Tower both ways: a provider as a service, and a service as a provider.
 
-use std::{
-    fmt,
-    future::poll_fn,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
+use std::{fmt, future, sync::Arc};
 
 use tower_service::Service;
 
-use super::{Prepared, Provider, SendPrepared};
-use crate::{
-    BoxFuture, CancelToken, ModelCall, ModelStream,
-    error::ProviderError,
-    message::Origin,
-    wire::{Segments, TokenBound},
-};
+use super::{Prepared, Provider, SendPrepared, Sending};
+use crate::{BoxFuture, CancelToken, ModelCall, ModelStream, Origin, ProviderError, Segments, TokenBound};
 
 /// A provider as a tower service from [`ModelCall`] to [`ModelStream`].
 ///
 /// It prepares and sends at once: what a loop does between the two (cache guard, budget) is up to
 /// the layers around it.
 #[derive(Clone)]
-pub struct ProviderService<P> {
-    provider: Arc<P>,
+pub struct ProviderService {
+    provider: Arc<dyn Provider>,
     cancel: CancelToken,
 }
 
-impl<P: Provider + 'static> ProviderService<P> {
+impl ProviderService {
     /// The service of a provider, whose calls end with `cancel`.
-    pub fn new(provider: P, cancel: CancelToken) -> Self {
-        Self { provider: Arc::new(provider), cancel }
+    pub fn new(provider: Arc<dyn Provider>, cancel: CancelToken) -> Self {
+        Self { provider, cancel }
     }
 }
 
-impl<P: Provider + 'static> Service<ModelCall> for ProviderService<P> {
+impl Service<ModelCall> for ProviderService {
     type Response = ModelStream;
     type Error = ProviderError;
-    type Future = BoxFuture<'static, Result<ModelStream, ProviderError>>;
+    type Future = Sending;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ProviderError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, call: ModelCall) -> Self::Future {
-        let Self { provider, cancel } = self.clone_handle();
-        Box::pin(async move {
-            let prepared = provider.prepare(call).await?;
-            prepared.send(cancel).await
-        })
+        let (provider, cancel) = (self.provider.clone(), self.cancel.clone());
+        Box::pin(async move { provider.prepare(call).await?.send(cancel).await })
     }
 }
 
-impl<P> ProviderService<P> {
-    fn clone_handle(&self) -> Self {
-        Self { provider: self.provider.clone(), cancel: self.cancel.clone() }
-    }
-}
-
-impl<P> fmt::Debug for ProviderService<P> {
+impl fmt::Debug for ProviderService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ProviderService")
     }
@@ -86,36 +68,22 @@ pub struct ForeignProvider<S, B> {
     origin: Origin,
 }
 
-impl<S, B> ForeignProvider<S, B>
-where
-    S: ForeignService,
-    B: Fn(&ModelCall) -> TokenBound + Send + Sync,
-{
+impl<S: ForeignService, B: Fn(&ModelCall) -> TokenBound + Send + Sync> ForeignProvider<S, B> {
     /// The provider of a service; `origin` names it, with the model left to the call.
     pub fn new(service: S, origin: Origin, bound: B) -> Self {
         Self { service, bound, origin }
     }
 }
 
-impl<S, B> Provider for ForeignProvider<S, B>
-where
-    S: ForeignService,
-    B: Fn(&ModelCall) -> TokenBound + Send + Sync,
-{
+impl<S: ForeignService, B: Fn(&ModelCall) -> TokenBound + Send + Sync> Provider for ForeignProvider<S, B> {
     fn origin(&self, model: &str) -> Origin {
         Origin { model: model.to_owned(), ..self.origin.clone() }
     }
 
     fn prepare(&self, call: ModelCall) -> BoxFuture<'_, Result<Prepared, ProviderError>> {
-        let bound = (self.bound)(&call);
-        let max_output = call.options.max_output;
-        let sender = ForeignCall { service: self.service.clone(), call };
-        let prepared = Prepared::unguarded(bound, Arc::new(sender));
-        let prepared = match max_output {
-            Some(tokens) => prepared.max_output(tokens),
-            None => prepared,
-        };
-        Box::pin(std::future::ready(Ok(prepared)))
+        let (bound, max_output) = ((self.bound)(&call), call.options.max_output);
+        let sender = Arc::new(ForeignCall { service: self.service.clone(), call });
+        Box::pin(future::ready(Ok(Prepared { max_output, ..Prepared::unguarded(bound, sender) })))
     }
 }
 
@@ -131,15 +99,11 @@ struct ForeignCall<S> {
 }
 
 impl<S: ForeignService> SendPrepared for ForeignCall<S> {
-    fn send(
-        &self,
-        _: Option<&Segments>,
-        cancel: CancelToken,
-    ) -> BoxFuture<'static, Result<ModelStream, ProviderError>> {
+    fn send(&self, _: Option<&Segments>, cancel: CancelToken) -> Sending {
         let (mut service, call) = (self.service.clone(), self.call.clone());
         Box::pin(async move {
             let sent = async {
-                poll_fn(|cx| service.poll_ready(cx)).await?;
+                future::poll_fn(|cx| service.poll_ready(cx)).await?;
                 service.call(call).await
             };
             cancel.race(sent).await.unwrap_or_else(|| Err(ProviderError::cancelled()))

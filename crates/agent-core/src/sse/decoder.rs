@@ -1,19 +1,25 @@
-//! The decoder: cuts chunks into lines and carries the one line that a chunk's end cuts.
+//! The decoder: cuts chunks into lines and puts the lines of an event together.
+//!
+//! A line that the end of a chunk cuts is carried until its end comes, and is then read as a chunk of
+//! its own, so that every line is read in the same way.
 
-use std::collections::VecDeque;
-use std::time::Duration;
+use std::{collections::VecDeque, mem, ops::Range, str::Utf8Error, time::Duration};
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use memchr::memchr2;
 
-use super::chunk::Chunk;
-use super::cut::Cut;
-use super::error::SseError;
-use super::event::SseEvent;
-use super::pending::Pending;
+use crate::macros::{getters, setters};
+use crate::{SseError, SseEvent};
 
 const DEFAULT_LIMIT: usize = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// The fields that the standard knows.
+const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
+/// As many bytes of a line tell its field: a byte order mark, `event` or `retry`, and a colon.
+const TELLING: u64 = 9;
+/// Stands for a cut line that will be ignored and is only counted; no line has one.
+const IGNORED: &[u8] = b"\n";
 
 /// What becomes of an event that no blank line ended when the input ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,60 +63,66 @@ pub enum UnterminatedEvent {
 /// ]);
 /// # Ok::<(), agent_core::SseError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SseDecoder {
-    chunk: Chunk,
-    /// Chunks pushed before the one being read was read to its end.
+    /// The chunk that is being read, and how much of it has been read.
+    chunk: Bytes,
+    read: usize,
+    /// As much of the chunk as is text, once that was asked for.
+    text: Option<ByteString>,
+    /// Where in the stream the line that is being read begins.
+    line_start: u64,
     waiting: VecDeque<Bytes>,
-    cut: Cut,
-    /// What must follow for the byte order mark to be whole; empty when it is behind us.
-    mark: &'static [u8],
-    pending: Pending,
-    end: End,
-    limit: usize,
+    /// The start of a line that a chunk's end cut, or `IGNORED`.
+    cut: Vec<u8>,
+    /// How much of that line has been read.
+    cut_len: u64,
+    /// The last line ended in CR: an LF that follows belongs to it.
+    after_cr: bool,
+    /// The first `data` line of the event; with more than one all of them are in `joined`.
+    data: Option<ByteString>,
+    joined: String,
+    event: ByteString,
+    id: Option<ByteString>,
+    /// The bytes of this event's lines so far, without line ends and ignored lines.
+    bytes: u64,
+    last_event_id: ByteString,
+    retry: Option<Duration>,
+    pushed: u64,
+    finished: bool,
+    limit: Option<usize>,
     unterminated: UnterminatedEvent,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Open,
-    /// No more chunks will come, but those that are there may be unread.
-    Announced,
-    /// Nothing more comes out.
-    Done,
-}
-
-impl SseDecoder {
-    /// A decoder at the start of a stream, with a limit of 64 MiB for one event.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            chunk: Chunk::default(),
-            waiting: VecDeque::new(),
-            cut: Cut::None,
-            mark: BYTE_ORDER_MARK,
-            pending: Pending::default(),
-            end: End::Open,
-            limit: DEFAULT_LIMIT,
-            unterminated: UnterminatedEvent::Discard,
-        }
-    }
-
-    /// Sets how many bytes the lines of one event may have in all, without their line ends.
+setters!(SseDecoder {
+    /// Sets how many bytes the lines of one event may have in all, without their line ends; 64 MiB
+    /// if it isn't set.
     ///
     /// Comments and lines of unknown fields don't count as part of an event; each alone may have
     /// as many bytes. More is [`SseError::TooLarge`].
-    #[must_use]
-    pub fn with_limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
-        self
-    }
-
+    with_limit(bytes: usize) => limit = Some(bytes);
     /// Sets what becomes of an event that no blank line ended when the input ends.
-    #[must_use]
-    pub fn with_unterminated_event(mut self, unterminated: UnterminatedEvent) -> Self {
-        self.unterminated = unterminated;
-        self
+    with_unterminated_event(unterminated: UnterminatedEvent) => unterminated = unterminated;
+});
+
+getters!(SseDecoder {
+    /// The last event id as of the event taken last. Empty when none was set.
+    ///
+    /// It is what a reconnecting client sends as `Last-Event-ID`. It may be a slice of the chunk
+    /// that set it, and keeps that chunk's memory.
+    last_event_id -> &ByteString = |this| &this.last_event_id;
+    /// How long the server asks a client to wait before it reconnects, if it said so.
+    retry -> Option<Duration> = |this| this.retry;
+    /// How many bytes of the stream have been read.
+    ///
+    /// Comments count: a position that moved although no event came out is a sign of life.
+    position -> u64 = |this| this.pushed.min(this.line_start + this.cut_len);
+});
+
+impl SseDecoder {
+    /// A decoder at the start of a stream, with a limit of 64 MiB for one event.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Takes the next chunk of the stream.
@@ -119,20 +131,17 @@ impl SseDecoder {
     /// than that wait in order; how many wait is up to the caller. A chunk pushed after
     /// [`finish`](Self::finish) or after an error is dropped.
     pub fn push(&mut self, chunk: Bytes) {
-        if self.end != End::Open || chunk.is_empty() {
-            return;
-        }
-        if self.chunk.is_read() {
-            self.open(chunk);
-        } else {
+        if !self.finished {
+            self.pushed += chunk.len() as u64;
             self.waiting.push_back(chunk);
         }
     }
 
     /// Says that the stream has ended. Take the events that are left afterwards.
     pub fn finish(&mut self) {
-        if self.end == End::Open {
-            self.end = End::Announced;
+        if !mem::replace(&mut self.finished, true) && self.unterminated == UnterminatedEvent::Dispatch {
+            // What ends the last line and the last event, or is without effect.
+            self.waiting.push_back(Bytes::from_static(b"\n\n"));
         }
     }
 
@@ -142,148 +151,153 @@ impl SseDecoder {
     /// [`SseError`] if the stream cannot be decoded further; every later call gives `None`.
     pub fn next_event(&mut self) -> Option<Result<SseEvent, SseError>> {
         loop {
-            let rest = self.chunk.rest();
-            let Some(&first) = rest.first() else {
-                match self.waiting.pop_front() {
-                    Some(chunk) => self.open(chunk),
-                    None => return self.at_end(),
+            let rest = self.chunk.get(self.read..).unwrap_or_default();
+            let result = match rest.first() {
+                None => {
+                    (self.chunk, self.read, self.text) = (self.waiting.pop_front()?, 0, None);
+                    continue;
                 }
-                continue;
+                Some(b'\n') if self.after_cr => {
+                    self.pass_line(0);
+                    continue;
+                }
+                Some(b'\n' | b'\r') if self.cut.is_empty() => match self.blank_line() {
+                    None => Ok(()),
+                    event => return event,
+                },
+                Some(_) => match memchr2(b'\n', b'\r', rest) {
+                    Some(len) => self.line(len).map(|len| self.pass_line(len)),
+                    None => self.carry(rest.len()),
+                },
             };
-            let len = if first == b'\n' || first == b'\r' {
-                0
-            } else if let Some(len) = memchr::memchr2(b'\n', b'\r', rest) {
-                len
-            } else {
-                match self.cut_line() {
-                    Ok(()) => continue,
-                    Err(error) => return self.fail(error),
-                }
-            };
-            if self.cut.is_none()
-                && let Some(skipped) = self.pending.whole_event(rest, len, self.limit)
-                && let Ok(data) = self.chunk.text(skipped, len - skipped)
-            {
-                self.chunk.skip(len + 2);
-                return Some(Ok(self.pending.dispatch_whole(data)));
-            }
-            if len == 0 && self.cut.is_none() {
-                self.chunk.skip_line(0);
-                match self.pending.dispatch() {
-                    Some(event) => return Some(Ok(event)),
-                    None => continue,
-                }
-            }
-            if let Err(error) = self.line(len) {
-                return self.fail(error);
+            let Err(error) = result else { continue };
+            self.stop();
+            return Some(Err(error));
+        }
+    }
+
+    /// Takes in a blank line: the event, if there was a `data` line, and a clean sheet.
+    fn blank_line(&mut self) -> Option<Result<SseEvent, SseError>> {
+        self.pass_line(0);
+        self.bytes = 0;
+        let id = self.id.take().inspect(|id| self.last_event_id = id.clone());
+        let event = mem::take(&mut self.event);
+        let first = self.data.take()?;
+        let data = if self.joined.is_empty() { first } else { mem::take(&mut self.joined).into() };
+        Some(Ok(SseEvent { event, data, id }))
+    }
+
+    /// Takes in the next `len` bytes and their line end: a line, or the rest of a cut one.
+    fn line(&mut self, mut len: usize) -> Result<usize, SseError> {
+        if !self.cut.is_empty() {
+            len = self.join(len)?;
+        }
+        let end = self.read + len;
+        let line = self.chunk.get(self.read..end).unwrap_or_default();
+        let Some((field, value)) = self.split(line) else { return self.check(len as u64).map(|()| len) };
+        self.bytes += len as u64;
+        self.check(self.bytes)?;
+        if field == "retry" {
+            let digits = str::from_utf8(value).ok().filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()));
+            self.retry = digits.and_then(|digits| digits.parse().ok()).map(Duration::from_millis).or(self.retry);
+            return Ok(len);
+        }
+        let skipped = len - value.len();
+        let value = self.text(self.read + skipped..end).map_err(|error| SseError::InvalidUtf8 {
+            field,
+            offset: self.line_start + (skipped + error.valid_up_to()) as u64,
+        })?;
+        match (field, &self.data) {
+            ("data", None) => self.data = Some(value),
+            ("data", Some(first)) if self.joined.is_empty() => self.joined.extend([first, "\n", &value]),
+            ("data", Some(_)) => self.joined.extend(["\n", &value]),
+            ("event", _) => self.event = value,
+            // The standard ignores an id with a NUL, because it would go into a header.
+            _ if value.contains('\0') => {}
+            _ => self.id = Some(value),
+        }
+        Ok(len)
+    }
+
+    /// Passes a line of `len` bytes and the line end behind it.
+    fn pass_line(&mut self, len: usize) {
+        self.after_cr = self.chunk.get(self.read + len) == Some(&b'\r');
+        self.read += len + 1;
+        self.line_start += len as u64 + 1;
+    }
+
+    /// Carries the next `len` bytes, which belong to a line that a chunk's end cuts.
+    fn carry(&mut self, len: usize) -> Result<(), SseError> {
+        let piece = self.chunk.get(self.read..self.read + len).unwrap_or_default();
+        if self.cut != IGNORED {
+            self.cut.extend_from_slice(piece);
+        }
+        self.after_cr = false;
+        self.read += len;
+        self.cut_len += len as u64;
+        match self.split(&self.cut) {
+            // Whether it is too large must not depend on where the cuts are.
+            _ if self.cut_len < TELLING => Ok(()),
+            Some(_) => self.check(self.bytes + self.cut_len),
+            None => {
+                self.cut = IGNORED.to_vec();
+                self.check(self.cut_len)
             }
         }
     }
 
-    /// The last event id as of the event taken last. Empty when none was set.
+    /// Makes the cut line, whose end follows `len` bytes on, a chunk of its own; its length.
+    fn join(&mut self, len: usize) -> Result<usize, SseError> {
+        self.carry(len)?;
+        let line_len = self.cut.len();
+        self.cut.extend(self.chunk.get(self.read));
+        self.waiting.push_front(self.chunk.slice(self.read + 1..));
+        self.line_start += mem::take(&mut self.cut_len) - line_len as u64;
+        (self.chunk, self.read, self.text) = (mem::take(&mut self.cut).into(), 0, None);
+        Ok(line_len)
+    }
+
+    /// A part of the chunk as text that shares its memory.
     ///
-    /// It is what a reconnecting client sends as `Last-Event-ID`. It may be a slice of the chunk
-    /// that set it, and keeps that chunk's memory.
-    #[must_use]
-    pub fn last_event_id(&self) -> &ByteString {
-        self.pending.last_event_id()
+    /// The whole chunk is checked at once, which costs much less than line by line.
+    fn text(&mut self, part: Range<usize>) -> Result<ByteString, Utf8Error> {
+        let text = self.text.get_or_insert_with(|| text_of(&self.chunk));
+        let checked = text.get(part.clone()).map(|value| Ok(text.slice_ref(value)));
+        checked.unwrap_or_else(|| ByteString::try_from(self.chunk.slice(part)))
     }
 
-    /// How long the server asks a client to wait before it reconnects, if it said so.
-    #[must_use]
-    pub fn retry(&self) -> Option<Duration> {
-        self.pending.retry()
+    /// Splits the line that is being read; only the first may have a byte order mark.
+    fn split<'a>(&self, line: &'a [u8]) -> Option<(&'static str, &'a [u8])> {
+        split(line).or_else(|| split(line.strip_prefix(BYTE_ORDER_MARK).filter(|_| self.line_start == 0)?))
     }
 
-    /// How many bytes of the stream have been read.
-    ///
-    /// Comments count: a position that moved although no event came out is a sign of life.
-    #[must_use]
-    pub fn position(&self) -> u64 {
-        self.chunk.position()
+    fn check(&self, bytes: u64) -> Result<(), SseError> {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        if bytes > limit as u64 { Err(SseError::TooLarge { limit, offset: self.line_start }) } else { Ok(()) }
     }
 
-    /// Takes in the line of `len` bytes at the cursor, which is not blank.
-    #[inline(never)]
-    fn line(&mut self, len: usize) -> Result<(), SseError> {
-        if self.cut.is_none() {
-            self.pending.line(&mut self.chunk, len, self.limit)?;
-        } else {
-            let rest = self.chunk.rest().get(..len).unwrap_or_default();
-            self.cut.complete(rest, &mut self.pending, self.limit)?;
-        }
-        self.chunk.skip_line(len);
-        Ok(())
-    }
-
-    /// Takes in the rest of the chunk, in which no line ends.
-    #[inline(never)]
-    fn cut_line(&mut self) -> Result<(), SseError> {
-        let rest = self.chunk.rest();
-        self.cut.extend(rest, self.chunk.position(), &self.pending, self.limit)?;
-        self.chunk.skip(rest.len());
-        Ok(())
-    }
-
-    /// Makes `chunk` the one that is read, and passes what may only stand at its start.
-    fn open(&mut self, chunk: Bytes) {
-        self.chunk.replace(chunk);
-        if !self.mark.is_empty() {
-            self.pass_mark();
-        }
-    }
-
-    /// Passes the byte order mark, or as much of it as there is, at the start of the stream.
-    fn pass_mark(&mut self) {
-        let rest = self.chunk.rest();
-        let same = self.mark.iter().zip(rest).take_while(|(a, b)| a == b).count();
-        let passed = BYTE_ORDER_MARK.len() - self.mark.len() + same;
-        if same == rest.len() {
-            self.mark = self.mark.get(same..).unwrap_or_default();
-        } else {
-            self.mark = &[];
-            if passed > 0 && passed < BYTE_ORDER_MARK.len() {
-                // It was none: it is the start of a field name that the standard does not know.
-                self.cut = Cut::Ignored { offset: 0, len: passed };
-            }
-        }
-        self.chunk.skip(same);
-    }
-
-    /// Everything there is has been read.
-    fn at_end(&mut self) -> Option<Result<SseEvent, SseError>> {
-        if self.end != End::Announced {
-            return None;
-        }
-        let mut event = None;
-        if self.unterminated == UnterminatedEvent::Dispatch {
-            if let Err(error) = self.cut.complete(&[], &mut self.pending, self.limit) {
-                return self.fail(error);
-            }
-            event = self.pending.dispatch();
-        }
-        self.stop();
-        event.map(Ok)
-    }
-
+    /// Lets go of everything but what the accessors tell; nothing comes after.
     #[cold]
-    fn fail(&mut self, error: SseError) -> Option<Result<SseEvent, SseError>> {
-        self.stop();
-        Some(Err(error))
-    }
-
-    /// Lets go of everything but what the accessors tell.
     fn stop(&mut self) {
-        self.end = End::Done;
-        self.chunk.release();
-        self.waiting.clear();
-        self.cut = Cut::None;
-        self.pending.clear();
+        let (line_start, last_event_id) = (self.position(), mem::take(&mut self.last_event_id));
+        let Self { pushed, retry, .. } = *self;
+        *self = Self { finished: true, pushed, line_start, last_event_id, retry, ..Self::default() };
     }
 }
 
-impl Default for SseDecoder {
-    fn default() -> Self {
-        Self::new()
-    }
+/// Splits a line into field and value; `None` for comments and for fields that the standard does
+/// not know. One space after the colon is no part of the value.
+#[inline]
+fn split(line: &[u8]) -> Option<(&'static str, &[u8])> {
+    FIELDS.iter().find_map(|name| match line.strip_prefix(name.as_bytes())? {
+        [b':', b' ', value @ ..] | [b':', value @ ..] | value @ [] => Some((*name, value)),
+        _ => None,
+    })
+}
+
+/// The chunk, or as much of its start as is text.
+#[cold]
+fn text_of(chunk: &Bytes) -> ByteString {
+    let valid = |error: Utf8Error| ByteString::try_from(chunk.slice(..error.valid_up_to()));
+    ByteString::try_from(chunk.clone()).or_else(valid).unwrap_or_default()
 }

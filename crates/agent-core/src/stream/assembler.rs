@@ -16,6 +16,15 @@ use crate::{
 const MAX_BLOCKS: usize = 10_000;
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
+/// What a piece of text is added to.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Text,
+    Thinking,
+    Signature,
+    Arguments,
+}
+
 /// Events that do not make a message: a fault of the wire, or a hostile server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -129,36 +138,16 @@ impl Assembler {
                 }
             }
             ModelEvent::BlockStart { block, start } => self.begin(*block, start)?,
-            ModelEvent::TextDelta { block, text } => {
-                self.grow(text.len())?;
-                match self.open(*block, step)? {
-                    Kind::Text(all) => all.push_str(text),
-                    _ => return Err(AssemblyError::Misplaced { step, block: *block }),
-                }
-            }
-            ModelEvent::ThinkingDelta { block, text: more } => {
-                self.grow(more.len())?;
-                match self.open(*block, step)? {
-                    Kind::Thinking { text, .. } => text.push_str(more),
-                    _ => return Err(AssemblyError::Misplaced { step, block: *block }),
-                }
-            }
-            ModelEvent::SignatureDelta { block, signature: more } => {
-                self.grow(more.len())?;
-                match self.open(*block, step)? {
-                    Kind::Thinking { signature, .. } => signature.push_str(more),
-                    _ => return Err(AssemblyError::Misplaced { step, block: *block }),
-                }
-            }
-            ModelEvent::ArgumentsDelta { block, json } => {
-                self.grow(json.len())?;
-                match self.open(*block, step)? {
-                    Kind::Call { arguments, .. } => arguments.push(json),
-                    _ => return Err(AssemblyError::Misplaced { step, block: *block }),
-                }
-            }
+            ModelEvent::TextDelta { block, text } => self.grow(*block, Part::Text, text)?,
+            ModelEvent::ThinkingDelta { block, text } => self.grow(*block, Part::Thinking, text)?,
+            ModelEvent::SignatureDelta { block, signature } => self.grow(*block, Part::Signature, signature)?,
+            ModelEvent::ArgumentsDelta { block, json } => self.grow(*block, Part::Arguments, json)?,
             ModelEvent::Metadata { block, metadata } => {
-                self.partial(*block, step)?.metadata = Some(metadata.clone());
+                let partial = self.partial(*block, step)?;
+                if let Kind::Thinking { .. } | Kind::Whole(_) = partial.kind {
+                    return Err(AssemblyError::Misplaced { step, block: *block });
+                }
+                partial.metadata = Some(metadata.clone());
             }
             ModelEvent::BlockEnd { block } => self.partial(*block, step)?.ended = true,
             ModelEvent::Usage(usage) => self.message.usage = *usage,
@@ -212,9 +201,12 @@ impl Assembler {
         if !self.stopped {
             self.message.stop_reason = reason;
             self.message.error = error;
-            for block in &mut self.blocks {
-                if let (Kind::Thinking { signature, .. }, false) = (&mut block.kind, block.ended) {
-                    signature.clear();
+            for block in self.blocks.iter_mut().filter(|block| !block.ended) {
+                match &mut block.kind {
+                    Kind::Thinking { signature, .. } => signature.clear(),
+                    // Nothing would mean no arguments, and the call could run.
+                    Kind::Call { arguments, .. } if arguments.json().trim().is_empty() => arguments.push("{"),
+                    _ => {}
                 }
             }
         }
@@ -248,10 +240,26 @@ impl Assembler {
         Ok(())
     }
 
-    fn grow(&mut self, by: usize) -> Result<(), AssemblyError> {
-        self.bytes = self.bytes.saturating_add(by);
+    /// Adds text to the part of a block that this step is for.
+    fn grow(&mut self, block: u32, part: Part, more: &str) -> Result<(), AssemblyError> {
+        let step = match part {
+            Part::Text => "text",
+            Part::Thinking => "thinking",
+            Part::Signature => "a signature",
+            Part::Arguments => "arguments",
+        };
+        self.bytes = self.bytes.saturating_add(more.len());
         if self.bytes > MAX_BYTES {
             return Err(AssemblyError::TooLarge { limit: MAX_BYTES, unit: "bytes" });
+        }
+        let partial = self.partial(block, step)?;
+        match &mut partial.kind {
+            _ if partial.ended => return Err(AssemblyError::Misplaced { step, block }),
+            Kind::Text(text) if part == Part::Text => text.push_str(more),
+            Kind::Thinking { text, .. } if part == Part::Thinking => text.push_str(more),
+            Kind::Thinking { signature, .. } if part == Part::Signature => signature.push_str(more),
+            Kind::Call { arguments, .. } if part == Part::Arguments => arguments.push(more),
+            _ => return Err(AssemblyError::Misplaced { step, block }),
         }
         Ok(())
     }
@@ -260,13 +268,6 @@ impl Assembler {
         let at = usize::try_from(block).ok();
         let found = at.and_then(|at| self.blocks.get_mut(at));
         found.ok_or(AssemblyError::Misplaced { step, block })
-    }
-
-    fn open(&mut self, block: u32, step: &'static str) -> Result<&mut Kind, AssemblyError> {
-        match self.partial(block, step)? {
-            Partial { ended: false, kind, .. } => Ok(kind),
-            _ => Err(AssemblyError::Misplaced { step, block }),
-        }
     }
 }
 

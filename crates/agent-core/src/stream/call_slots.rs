@@ -10,10 +10,13 @@
 /// use agent_core::CallSlots;
 /// let mut slots = CallSlots::new();
 /// let mut next = 1; // the next free block
-/// let mut block = |at, id| slots.find(at, id).unwrap_or_else(|| {
-///     next += 1;
-///     slots.insert(at, id, next - 1)
-/// });
+/// let mut block = |at, id| match slots.find(at, id) {
+///     Some(block) => block,
+///     None => {
+///         next += 1;
+///         slots.insert(at, id, next - 1)
+///     }
+/// };
 /// assert_eq!(block(Some(0), Some("a")), 1);
 /// assert_eq!(block(Some(0), None), 1);      // a later fragment
 /// assert_eq!(block(Some(0), Some("b")), 2); // the same place, another call
@@ -37,20 +40,21 @@ impl CallSlots {
     }
 
     /// The block of the call that a fragment with this place and id belongs to; `None` where it
-    /// begins a new call. An empty id is no id.
-    pub fn find(&self, place: Option<u64>, id: Option<&str>) -> Option<u32> {
+    /// begins a new call. An empty id is no id. A place or an id that comes late is noted.
+    pub fn find(&mut self, place: Option<u64>, id: Option<&str>) -> Option<u32> {
         let id = id.filter(|id| !id.is_empty());
-        let mut newest_first = self.0.iter().rev();
-        let slot = match (place, id) {
-            (_, Some(id)) => newest_first.find(|slot| match &slot.id {
-                Some(known) => known == id && (place.is_none() || slot.place == place),
+        let fits = |slot: &&mut Slot| {
+            let same_place = place.is_none() || slot.place.is_none() || slot.place == place;
+            match (id, &slot.id) {
+                (Some(id), Some(known)) => known == id && same_place,
                 // The id came late: it belongs to the call that waits at this place.
-                None => place.is_some() && slot.place == place,
-            }),
-            (Some(_), None) => newest_first.find(|slot| slot.place == place),
-            (None, None) => newest_first.next(),
+                (Some(_), None) => place.is_some() && slot.place == place,
+                (None, _) => place.is_none() || slot.place == place,
+            }
         };
-        slot.map(|slot| slot.block)
+        let slot = self.0.iter_mut().rev().find(fits)?;
+        (slot.place, slot.id) = (slot.place.or(place), slot.id.take().or(id.map(str::to_owned)));
+        Some(slot.block)
     }
 
     /// Notes that a new call takes this block, and returns the block.

@@ -57,7 +57,8 @@ pub enum ModelEvent {
         /// The text.
         json: ByteString,
     },
-    /// What the provider attached to a block and wants back.
+    /// What the provider attached to a text or a tool call and wants back. Thinking has its signature,
+    /// and a whole block brings what belongs to it.
     Metadata {
         /// The block.
         block: u32,

@@ -1,6 +1,6 @@
 //! Tool arguments while they stream.
 
-use std::ops::Range;
+use memchr::memchr2;
 
 /// The arguments of a tool call as far as they have arrived.
 ///
@@ -19,22 +19,20 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default)]
 pub struct PartialArguments {
     json: String,
-    scanned: usize,
+    /// How far the text was looked at; at most an unfinished escape stands behind it.
+    at: usize,
     state: State,
-    /// Nesting within the value of a field: 0 is the value's own level.
-    depth: u32,
-    in_string: bool,
-    escape: Escape,
     fields: Vec<Field>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Field {
     name: String,
-    raw: Range<usize>,
+    /// Where the value begins; 0 before it has.
+    start: usize,
+    end: Option<usize>,
     /// The decoded text so far, of a value that is a string.
     text: Option<String>,
-    complete: bool,
 }
 
 /// Where in the outer object the scan stands.
@@ -46,25 +44,15 @@ enum State {
     Name,
     AfterName,
     BeforeValue,
-    Value,
+    Text,
+    /// In a value that is no string, at this depth, within a string or not.
+    Other {
+        depth: usize,
+        in_string: bool,
+        escaped: bool,
+    },
     /// Past the end, or in text that is no object: there are no fields to follow.
     Done,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Escape {
-    #[default]
-    None,
-    Begun,
-    /// Hexadecimal digits seen, and their value.
-    Unicode {
-        digits: u8,
-        code: u32,
-        high: Option<u32>,
-    },
-    /// A high surrogate waits for its low half: `\` comes next.
-    High(u32),
-    HighBegun(u32),
 }
 
 /// A field of the outer object, as far as it has arrived.
@@ -107,16 +95,7 @@ impl PartialArguments {
     /// Adds more JSON text, cut anywhere.
     pub fn push(&mut self, json: &str) {
         self.json.push_str(json);
-        for (offset, c) in json.char_indices() {
-            if self.state == State::Done {
-                break;
-            }
-            self.step(self.scanned + offset, c);
-        }
-        self.scanned += json.len();
-        if let (State::Value, Some(field)) = (self.state, self.fields.last_mut()) {
-            field.raw.end = self.scanned;
-        }
+        while self.state != State::Done && self.step() {}
     }
 
     /// All JSON text so far.
@@ -131,12 +110,11 @@ impl PartialArguments {
 
     /// The fields of the outer object that have begun, in order.
     pub fn fields(&self) -> impl Iterator<Item = PartialField<'_>> {
-        let named = |field: &Field| field.raw.start > 0;
-        self.fields.iter().filter(move |field| named(field)).map(|field| PartialField {
+        self.fields.iter().filter(|field| field.start > 0).map(|field| PartialField {
             name: &field.name,
-            raw: self.json.get(field.raw.clone()).unwrap_or_default(),
+            raw: self.json.get(field.start..field.end.unwrap_or(self.json.len())).unwrap_or_default(),
             text: field.text.as_deref(),
-            complete: field.complete,
+            complete: field.end.is_some(),
         })
     }
 
@@ -145,135 +123,118 @@ impl PartialArguments {
         self.fields().find(|field| field.name == name)
     }
 
-    fn step(&mut self, at: usize, c: char) {
-        let space = matches!(c, ' ' | '\t' | '\n' | '\r');
-        match self.state {
-            State::Start | State::BeforeName | State::AfterName | State::BeforeValue if space => {}
-            State::Start => self.state = if c == '{' { State::BeforeName } else { State::Done },
-            State::BeforeName => match c {
-                '"' => {
-                    let raw = 0..0;
-                    let field = Field { name: String::new(), raw, text: None, complete: false };
-                    self.fields.push(field);
-                    self.state = State::Name;
+    /// Goes on by a byte, or by the rest of a string; `false` where more text is needed.
+    fn step(&mut self) -> bool {
+        if matches!(self.state, State::Name | State::Text) {
+            return self.step_string();
+        }
+        let Some(&byte) = self.json.as_bytes().get(self.at) else { return false };
+        self.state = match (self.state, byte) {
+            (State::Other { depth, in_string, escaped }, _) => match self.step_other(byte, depth, in_string, escaped) {
+                Some(state) => state,
+                None => {
+                    self.end_value();
+                    self.state = State::BeforeName;
+                    return true;
                 }
-                ',' => {}
-                _ => self.state = State::Done,
             },
-            State::Name => {
-                if self.closes_string(c) {
-                    self.state = State::AfterName;
-                } else if let Some(c) = self.unescape(c)
-                    && let Some(field) = self.fields.last_mut()
-                {
-                    field.name.push(c);
-                }
+            (state, b' ' | b'\t' | b'\n' | b'\r') => state,
+            (State::Start, b'{') | (State::BeforeName, b',') => State::BeforeName,
+            (State::BeforeName, b'"') => {
+                self.fields.push(Field::default());
+                State::Name
             }
-            State::AfterName => {
-                self.state = if c == ':' { State::BeforeValue } else { State::Done };
-            }
-            State::BeforeValue => {
-                self.state = State::Value;
-                (self.depth, self.in_string) = (0, c == '"');
-                if matches!(c, '{' | '[') {
-                    self.depth = 1;
-                }
+            (State::AfterName, b':') => State::BeforeValue,
+            (State::BeforeValue, _) => {
                 if let Some(field) = self.fields.last_mut() {
-                    field.raw = at..at + c.len_utf8();
-                    field.text = (c == '"').then(String::new);
+                    (field.start, field.text) = (self.at, (byte == b'"').then(String::new));
                 }
+                if byte != b'"' {
+                    self.state = State::Other { depth: 0, in_string: false, escaped: false };
+                    return true;
+                }
+                State::Text
             }
-            State::Value => self.value(at, c),
-            State::Done => {}
-        }
-    }
-
-    fn value(&mut self, at: usize, c: char) {
-        if self.in_string {
-            if self.closes_string(c) {
-                self.in_string = false;
-                if self.depth == 0 {
-                    self.end_value(at + 1, State::BeforeName);
-                }
-            } else {
-                let decoded = self.unescape(c);
-                let text = self.fields.last_mut().and_then(|field| field.text.as_mut());
-                if let (Some(c), Some(text)) = (decoded, text) {
-                    text.push(c);
-                }
-            }
-            return;
-        }
-        match (c, self.depth) {
-            ('"', _) => self.in_string = true,
-            ('{' | '[', depth) => self.depth = depth.saturating_add(1),
-            // A bare value (a number, `true`) ends where the object goes on or ends.
-            (',', 0) => self.end_value(at, State::BeforeName),
-            ('}' | ']', 0) => self.end_value(at, State::Done),
-            ('}' | ']', depth) => {
-                self.depth = depth - 1;
-                if self.depth == 0 {
-                    self.end_value(at + 1, State::BeforeName);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn end_value(&mut self, end: usize, next: State) {
-        self.state = next;
-        if let Some(field) = self.fields.last_mut() {
-            field.raw.end = end;
-            field.complete = true;
-        }
-    }
-
-    fn closes_string(&mut self, c: char) -> bool {
-        let closes = c == '"' && matches!(self.escape, Escape::None | Escape::High(_));
-        if closes {
-            self.escape = Escape::None;
-        }
-        closes
-    }
-
-    /// One character inside a string; what it adds to the decoded text.
-    fn unescape(&mut self, c: char) -> Option<char> {
-        let (next, out) = match self.escape {
-            Escape::None if c == '\\' => (Escape::Begun, None),
-            Escape::None => (Escape::None, Some(c)),
-            Escape::Begun | Escape::HighBegun(_) => {
-                let high = match self.escape {
-                    Escape::HighBegun(high) => Some(high),
-                    _ => None,
-                };
-                match c {
-                    'u' => (Escape::Unicode { digits: 0, code: 0, high }, None),
-                    'n' => (Escape::None, Some('\n')),
-                    't' => (Escape::None, Some('\t')),
-                    'r' => (Escape::None, Some('\r')),
-                    'b' => (Escape::None, Some('\u{8}')),
-                    'f' => (Escape::None, Some('\u{c}')),
-                    other => (Escape::None, Some(other)),
-                }
-            }
-            Escape::High(high) if c == '\\' => (Escape::HighBegun(high), None),
-            // A lone half of a pair is no character; the one that came instead is.
-            Escape::High(_) => (Escape::None, Some(c)),
-            Escape::Unicode { digits, code, high } => {
-                let code = code << 4 | c.to_digit(16).unwrap_or(0);
-                match (digits, high) {
-                    (0..3, _) => (Escape::Unicode { digits: digits + 1, code, high }, None),
-                    (_, Some(high)) => {
-                        let low = code.wrapping_sub(0xDC00) & 0x3FF;
-                        let pair = 0x1_0000 + ((high - 0xD800) << 10) + low;
-                        (Escape::None, char::from_u32(pair))
-                    }
-                    _ if (0xD800..0xDC00).contains(&code) => (Escape::High(code), None),
-                    _ => (Escape::None, char::from_u32(code)),
-                }
-            }
+            _ => State::Done,
         };
-        self.escape = next;
-        out
+        self.at += 1;
+        true
+    }
+
+    /// A byte of a value that is no string; `None` where the value ended, with this byte or before it.
+    fn step_other(&mut self, byte: u8, depth: usize, in_string: bool, escaped: bool) -> Option<State> {
+        let (depth, in_string, escaped) = match (byte, in_string) {
+            (_, true) if escaped => (depth, true, false),
+            (b'"', _) => (depth, !in_string, false),
+            (b'\\', true) => (depth, true, true),
+            (b'{' | b'[', false) => (depth + 1, false, false),
+            (b'}' | b']' | b',', false) if depth == 0 => return None,
+            (b'}' | b']', false) if depth == 1 => {
+                self.at += 1;
+                return None;
+            }
+            (b'}' | b']', false) => (depth - 1, false, false),
+            _ => (depth, in_string, false),
+        };
+        Some(State::Other { depth, in_string, escaped })
+    }
+
+    /// Up to the next escape, over it, or over the closing quote.
+    fn step_string(&mut self) -> bool {
+        let Some(rest) = self.json.get(self.at..).filter(|rest| !rest.is_empty()) else { return false };
+        let Some(field) = self.fields.last_mut() else { return false };
+        let text = if self.state == State::Name { &mut field.name } else { field.text.get_or_insert_default() };
+        match memchr2(b'"', b'\\', rest.as_bytes()) {
+            Some(0) if rest.starts_with('"') => {
+                self.at += 1;
+                if self.state == State::Name {
+                    self.state = State::AfterName;
+                } else {
+                    self.end_value();
+                    self.state = State::BeforeName;
+                }
+            }
+            Some(0) => {
+                let Some(escape) = escape(rest) else { return false };
+                self.at += escape.len();
+                match escape.as_bytes() {
+                    [b'\\', b'n'] => text.push('\n'),
+                    [b'\\', byte @ (b'"' | b'\\' | b'/')] => text.push(char::from(*byte)),
+                    // The rarer ones; a lone half of a surrogate pair is no character.
+                    _ => text.push_str(&serde_json::from_str::<String>(&format!("\"{escape}\"")).unwrap_or_default()),
+                }
+            }
+            found => {
+                let plain = found.and_then(|end| rest.get(..end)).unwrap_or(rest);
+                text.push_str(plain);
+                self.at += plain.len();
+            }
+        }
+        true
+    }
+
+    fn end_value(&mut self) {
+        if let Some(field) = self.fields.last_mut() {
+            // White space behind a number or a word is not part of it.
+            let value = self.json.get(field.start..self.at).unwrap_or_default().trim_end();
+            field.end = Some(field.start + value.len());
+        }
+    }
+}
+
+/// The escape at the beginning of the text, a surrogate pair being one; `None` while it is cut.
+fn escape(text: &str) -> Option<&str> {
+    let whole = |len: usize| (text.len() >= len).then(|| text.get(..len).or_else(|| text.get(..1))).flatten();
+    if text.len() >= 2 && !text.starts_with("\\u") {
+        // An escaped character may be of several bytes; only hostile text has one.
+        return text.chars().nth(1).and_then(|c| whole(1 + c.len_utf8()));
+    }
+    let one = whole(6)?;
+    let is_high =
+        one.get(2..4).is_some_and(|hex| matches!(hex.to_ascii_lowercase().as_str(), "d8" | "d9" | "da" | "db"));
+    match text.get(6..).unwrap_or_default() {
+        low if is_high && low.starts_with("\\u") => whole(12),
+        low if is_high && (low.is_empty() || low == "\\") => None,
+        _ => Some(one),
     }
 }

@@ -38,17 +38,8 @@ pub struct ToolContext {
 impl ToolContext {
     /// A context that limits nothing and reports to nobody.
     pub fn new(run: RunId, call: CallId) -> Self {
-        Self {
-            run,
-            call,
-            cancel: CancelToken::new(),
-            deadline_ms: None,
-            budget: None,
-            events: ToolEvents::none(),
-            journal: None,
-            tree_hooks: Arc::new([]),
-            depth: 0,
-        }
+        let (cancel, events, tree_hooks) = (CancelToken::new(), ToolEvents::none(), Arc::new([]));
+        Self { run, call, cancel, deadline_ms: None, budget: None, events, journal: None, tree_hooks, depth: 0 }
     }
 
     /// The same for every attempt at this call: an idempotency key for services that take one.
@@ -69,13 +60,8 @@ impl ToolContext {
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("run", &self.run)
-            .field("call", &self.call)
-            .field("deadline_ms", &self.deadline_ms)
-            .field("budget", &self.budget)
-            .field("depth", &self.depth)
-            .finish_non_exhaustive()
+        let (run, call, depth) = (self.run, self.call, self.depth);
+        write!(f, "ToolContext({run}, {call}, depth {depth})")
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::macros::setters;
+
 /// Whether calls may run beside each other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,64 +93,29 @@ impl Effects {
     }
 
     fn with(access: Access) -> Self {
-        Self {
-            access,
-            idempotent: false,
-            irreversible: false,
-            approval: Approval::NotNeeded,
-            timeout_ms: None,
-            replay: Replay::AskModel,
-            output_cap: None,
-            ends_turn: false,
-        }
+        let (approval, replay) = (Approval::default(), Replay::default());
+        let (idempotent, irreversible, ends_turn) = (false, false, false);
+        Self { access, idempotent, irreversible, approval, timeout_ms: None, replay, output_cap: None, ends_turn }
     }
 
     /// Says that twice is as good as once, so that a crash runs it again.
     #[must_use]
-    pub fn idempotent(mut self) -> Self {
-        (self.idempotent, self.replay) = (true, Replay::Rerun);
-        self
-    }
-
-    /// Says that it cannot be undone.
-    #[must_use]
-    pub fn irreversible(mut self) -> Self {
-        self.irreversible = true;
-        self
-    }
-
-    /// Says that somebody has to agree.
-    #[must_use]
-    pub fn approval(mut self, approval: Approval) -> Self {
-        self.approval = approval;
-        self
-    }
-
-    /// Limits its time, in milliseconds; 0 is for ever.
-    #[must_use]
-    pub fn timeout_ms(mut self, ms: u64) -> Self {
-        self.timeout_ms = Some(ms);
-        self
-    }
-
-    /// Says what to do after a crash.
-    #[must_use]
-    pub fn replay(mut self, replay: Replay) -> Self {
-        self.replay = replay;
-        self
-    }
-
-    /// Limits what the model is shown, in bytes of text.
-    #[must_use]
-    pub fn output_cap(mut self, bytes: u64) -> Self {
-        self.output_cap = Some(bytes);
-        self
-    }
-
-    /// Says that the run ends after it.
-    #[must_use]
-    pub fn ends_turn(mut self) -> Self {
-        self.ends_turn = true;
-        self
+    pub fn idempotent(self) -> Self {
+        Self { idempotent: true, replay: Replay::Rerun, ..self }
     }
 }
+
+setters!(Effects {
+    /// Says that it cannot be undone.
+    irreversible() => irreversible = true;
+    /// Says that somebody has to agree.
+    approval(approval: Approval) => approval = approval;
+    /// Limits its time, in milliseconds; 0 is for ever.
+    timeout_ms(ms: u64) => timeout_ms = Some(ms);
+    /// Says what to do after a crash.
+    replay(replay: Replay) => replay = replay;
+    /// Limits what the model is shown, in bytes of text.
+    output_cap(bytes: u64) => output_cap = Some(bytes);
+    /// Says that the run ends after it.
+    ends_turn() => ends_turn = true;
+});

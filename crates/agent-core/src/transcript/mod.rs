@@ -108,7 +108,8 @@ impl Transcript {
 
     /// Makes a transcript of a foreign or damaged history, with the list of what was changed.
     ///
-    /// A history that a transcript wrote comes back unchanged, without repairs. New ids are drawn
+    /// A history that a transcript wrote comes back unchanged, without repairs, unless its last turn was open: the
+    /// calls of that one are answered. New ids are drawn
     /// from `ids` at `now_ms`, milliseconds since the Unix epoch.
     pub fn load(messages: impl IntoIterator<Item = Message>, ids: &mut IdSource, now_ms: u64) -> (Self, Vec<Repair>) {
         repair::load(messages.into_iter().collect(), ids, now_ms)

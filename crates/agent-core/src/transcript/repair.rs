@@ -58,7 +58,8 @@ pub enum Repair {
 }
 
 pub(super) fn load(messages: Vec<Message>, ids: &mut IdSource, now_ms: u64) -> (Transcript, Vec<Repair>) {
-    let mut loader = Loader { ids, now_ms, repairs: Vec::new(), transcript: Transcript::new() };
+    let taken = messages.iter().map(Message::id).collect();
+    let mut loader = Loader { ids, now_ms, taken, repairs: Vec::new(), transcript: Transcript::new() };
     let mut messages = loader.unique(messages);
     messages.iter_mut().for_each(|message| loader.replace_misplaced_calls(message));
     loader.pair(messages);
@@ -68,6 +69,7 @@ pub(super) fn load(messages: Vec<Message>, ids: &mut IdSource, now_ms: u64) -> (
 struct Loader<'a> {
     ids: &'a mut IdSource,
     now_ms: u64,
+    taken: HashSet<MessageId>,
     repairs: Vec<Repair>,
     transcript: Transcript,
 }
@@ -84,7 +86,7 @@ impl Loader<'_> {
                     self.repairs.push(Repair::DroppedDuplicate { id });
                     continue;
                 }
-                let to = self.ids.message(self.now_ms);
+                let to = self.new_id();
                 message.set_id(to);
                 self.repairs.push(Repair::RenamedMessage { from: id, to });
             }
@@ -115,7 +117,7 @@ impl Loader<'_> {
         let calls: HashSet<CallId> = messages.iter().flat_map(calls_of).map(|(id, _)| id).collect();
         let mut results: HashMap<CallId, (usize, ToolResultMessage)> = HashMap::new();
         let mut rest = Vec::with_capacity(messages.len());
-        // Places among what is kept: a result that does not stand right behind what it follows moved.
+        // Places among what is kept: a result moved where something else stood between it and its call.
         for message in messages {
             let place = rest.len() + results.len();
             match message {
@@ -126,10 +128,11 @@ impl Loader<'_> {
                 message => rest.push((place, message)),
             }
         }
-        for (mut place, message) in rest {
+        let mut gone = HashSet::new();
+        for (place, message) in rest {
             let calls: Vec<(CallId, String)> = calls_of(&message).collect();
             if matches!(message, Message::Assistant(_)) && !self.transcript.is_shown() {
-                let id = self.ids.message(self.now_ms);
+                let id = self.new_id();
                 self.repairs.push(Repair::InsertedOpening { id });
                 self.push(NoteMessage::new(id, "repair").content(vec![NO_BEGINNING.into()]).into());
             }
@@ -137,18 +140,28 @@ impl Loader<'_> {
             for (call, tool) in calls {
                 let result = match results.remove(&call) {
                     Some((found, result)) => {
-                        if found != place + 1 {
+                        if found < place || !(place + 1..found).all(|between| gone.contains(&between)) {
                             self.repairs.push(Repair::MovedResult { id: result.id, call });
                         }
-                        place = found;
+                        gone.insert(found);
                         result
                     }
                     None => {
                         self.repairs.push(Repair::AnsweredCall { call });
-                        ToolResultMessage::error(self.ids.message(self.now_ms), call, tool, NO_RESULT)
+                        ToolResultMessage::error(self.new_id(), call, tool, NO_RESULT)
                     }
                 };
                 self.push(result.into());
+            }
+        }
+    }
+
+    /// An id that no message has, though the history may be made of the ids of the same seed.
+    fn new_id(&mut self) -> MessageId {
+        loop {
+            let id = self.ids.message(self.now_ms);
+            if self.taken.insert(id) {
+                return id;
             }
         }
     }

@@ -150,7 +150,8 @@ impl ContextView {
     ///
     /// # Errors
     /// [`ViewError::OpenTurn`] while calls wait for results, [`ViewError::OtherTranscript`] where
-    /// the view was made of another one.
+    /// the view was made of another one, [`ViewError::StartsWithAssistant`] where everything before
+    /// an answer is hidden. Nothing is changed then.
     pub fn catch_up(&mut self, transcript: &Transcript) -> Result<(), ViewError> {
         if transcript.open_turn().is_some() {
             return Err(ViewError::OpenTurn);
@@ -160,11 +161,11 @@ impl ContextView {
         if self.seen > messages.len() || last_seen != self.last_seen {
             return Err(ViewError::OtherTranscript);
         }
-        for message in messages.iter_from(self.seen) {
-            if message.is_shown() {
-                push(&mut self.entries, message.clone(), 0);
-            }
+        let mut new = messages.iter_from(self.seen).filter(|m| m.is_shown()).peekable();
+        if let (true, Some(Message::Assistant(m))) = (self.is_empty(), new.peek().map(|m| &***m)) {
+            return Err(ViewError::StartsWithAssistant { id: m.id });
         }
+        new.for_each(|message| push(&mut self.entries, message.clone(), 0));
         self.seen = messages.len();
         self.last_seen = messages.last().map(|m| m.id());
         Ok(())
@@ -187,7 +188,7 @@ impl ContextView {
             ViewEdit::Summarise { first, last, summary } => {
                 let (from, to) = self.span(*first, *last)?;
                 self.check_summary(summary)?;
-                (from, to, Some(Message::Note(summary.clone())), 0)
+                (from, to, Some(Message::Note(summary.clone())), version_of(&summary.content))
             }
             ViewEdit::CutOutput { result: id, content } => {
                 let at = self.position(*id)?;
@@ -199,9 +200,7 @@ impl ContextView {
                 }
                 let mut cut = result.clone();
                 cut.content.clone_from(content);
-                // Zero stands for the original, so a hash that happens to be zero is moved aside.
-                let version = serde_json::to_vec(content).map_or(1, |bytes| xxh3_64(&bytes).max(1));
-                (at, at, Some(Message::ToolResult(cut)), version)
+                (at, at, Some(Message::ToolResult(cut)), version_of(content))
             }
         };
         let old = mem::take(&mut self.entries);
@@ -271,6 +270,11 @@ impl PartialEq for ContextView {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.messages().eq(other.messages())
     }
+}
+
+/// Zero stands for the original, so a hash that happens to be zero is moved aside.
+fn version_of(content: &[ContentBlock]) -> u64 {
+    serde_json::to_vec(content).map_or(1, |bytes| xxh3_64(&bytes).max(1))
 }
 
 fn push(entries: &mut Log<ViewEntry>, message: Arc<Message>, version: u64) {

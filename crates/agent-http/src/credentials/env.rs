@@ -44,8 +44,10 @@ impl Fetch for EnvCredential {
             }
         });
         let missing = || match invalid.as_slice() {
-            [] => failed(format!("no API key: set {}", self.names.join(" or "))),
-            invalid => failed(format!("no API key: {} holds text that is not UTF-8", invalid.join(" and "))),
+            [] => failed(format!("there is no credential: set {}", self.names.join(" or "))),
+            invalid => {
+                failed(format!("there is no credential: {} holds text that is not UTF-8", invalid.join(" and ")))
+            }
         };
         let result = found.map(|secret| self.form.credential(secret)).ok_or_else(missing);
         Box::pin(ready(result))

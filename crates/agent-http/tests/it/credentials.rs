@@ -53,7 +53,10 @@ async fn the_first_variable_that_is_set_counts() {
     let same = source.refresh(&Credential::ApiKey("agent-http".into())).await.unwrap();
     assert!(same.is_none(), "the environment has no other");
     let none = EnvCredential::new(["AGENT_HTTP_NEVER_SET", "AGENT_HTTP_NOR_THIS"]).source();
-    assert_eq!(told(none.credential().await), "no API key: set AGENT_HTTP_NEVER_SET or AGENT_HTTP_NOR_THIS");
+    assert_eq!(
+        told(none.credential().await),
+        "there is no credential: set AGENT_HTTP_NEVER_SET or AGENT_HTTP_NOR_THIS"
+    );
 }
 
 #[tokio::test]
@@ -152,15 +155,17 @@ fn counting(fails: bool) -> Counted {
 async fn all_who_ask_at_once_share_one_look_up() {
     let (source, begun, gate) = counting(false);
     let both = async || {
-        let asking = join_all((0..20).map(|_| source.credential()));
+        let mut asking = join_all((0..20).map(|_| source.credential()));
+        assert!((&mut asking).now_or_never().is_none());
         gate.add_permits(1);
         asking.await.into_iter().map(|found| key(&found.unwrap())).collect::<Vec<_>>()
     };
     assert_eq!(both().await, ["key 0"; 20]);
     let rejected = Credential::ApiKey("0".into());
+    let mut refreshing = join_all((0..20).map(|_| source.refresh(&rejected)));
+    assert!((&mut refreshing).now_or_never().is_none());
     gate.add_permits(1);
-    let refreshed = join_all((0..20).map(|_| source.refresh(&rejected))).await;
-    assert!(refreshed.into_iter().all(|found| key(&found.unwrap().unwrap()) == "key 1"));
+    assert!(refreshing.await.into_iter().all(|found| key(&found.unwrap().unwrap()) == "key 1"));
     assert_eq!(begun.load(Ordering::SeqCst), 2);
     // Late with the old one: the new one is there already.
     assert_eq!(key(&source.refresh(&rejected).await.unwrap().unwrap()), "key 1");
@@ -170,7 +175,8 @@ async fn all_who_ask_at_once_share_one_look_up() {
 #[tokio::test]
 async fn a_failure_is_shared_too_and_the_next_who_asks_tries_again() {
     let (source, begun, gate) = counting(true);
-    let asking = join_all((0..20).map(|_| source.credential()));
+    let mut asking = join_all((0..20).map(|_| source.credential()));
+    assert!((&mut asking).now_or_never().is_none());
     gate.add_permits(1);
     assert!(asking.await.into_iter().all(|found| told(found) == "failure 0"));
     gate.add_permits(1);

@@ -1,5 +1,13 @@
 //! The transport against servers on this machine.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "tests with servers on tasks, files and child processes"
+)]
+
 mod breaks;
 mod credentials;
 mod layers;

@@ -60,22 +60,20 @@ const CHILD: &str = "AGENT_HTTP_TEST_FEW_FILES";
 #[cfg(unix)]
 #[tokio::test]
 async fn too_many_open_files_is_told_and_the_limit_per_host_prevents_it() {
-    if std::env::var(CHILD).is_err() {
+    let Ok(url) = std::env::var(CHILD) else {
+        let server = Server::keeping("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n123").await;
         let script = "ulimit -n 60 && exec \"$0\" --exact \
             soak::too_many_open_files_is_told_and_the_limit_per_host_prevents_it --nocapture";
         let mut command = tokio::process::Command::new("sh");
-        command.arg("-c").arg(script).arg(std::env::current_exe().unwrap()).env(CHILD, "1").stdin(Stdio::null());
-        let output = command.output().await.unwrap();
+        command.arg("-c").arg(script).arg(std::env::current_exe().unwrap()).stdin(Stdio::null());
+        let output = command.env(CHILD, server.url("/")).output().await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         return;
-    }
-    // Each exchange takes two descriptors of this process: it is the server, too.
-    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n123";
-    let server = Server::keeping(answer).await;
+    };
     let client = client();
     let mut held = Vec::new();
     let error = loop {
-        match client.send(get(server.url("/"))).await {
+        match client.send(get(&url)).await {
             Ok(response) => held.push(response),
             Err(error) => break error,
         }
@@ -83,10 +81,9 @@ async fn too_many_open_files_is_told_and_the_limit_per_host_prevents_it() {
     };
     assert_eq!(told(&error), "connecting: no file descriptor is left for a connection");
     held.clear();
-    until("all connections are closed", || server.open() == 0).await;
 
     let bounded = HttpClient::from(plain().0.exchanges_per_host(10).build());
-    let many: Vec<_> = (0..100).map(|_| tokio::spawn(bounded.send(get(server.url("/"))))).collect();
+    let many: Vec<_> = (0..100).map(|_| tokio::spawn(bounded.send(get(&url)))).collect();
     for exchange in many {
         drop(exchange.await.unwrap().unwrap());
     }

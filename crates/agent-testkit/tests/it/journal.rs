@@ -25,7 +25,7 @@ async fn records_come_back_from_their_lines() -> Tested {
     journal.append(all[1..].to_vec()).await?;
     assert_eq!((journal.records()?, journal.len()), (all.clone(), 4));
     assert_eq!(journal.load().await?.records(), all);
-    assert!(journal.lines()[3].contains(r#""kind":"runEnded","data":"completed""#));
+    assert!(journal.lines()[3].contains(r#""body":{"runEnded":"completed"}"#), "{}", journal.lines()[3]);
     assert_eq!(MemoryJournal::from_lines(journal.lines()).records()?, all);
 
     let damaged = MemoryJournal::from_lines([journal.lines()[0].as_str(), r#"{"kind":"#]);
