@@ -2,8 +2,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "tests with servers on tasks, files and child processes"
 )]
