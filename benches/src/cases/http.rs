@@ -27,7 +27,7 @@ pub(super) const REQUEST: Case = Case {
     },
     per_unit: PerUnit { lo: 200, hi: 1_200, max: None },
     growth: None,
-    floor: Some(VersusFloor { name: "http-floor-request", max_tenths: 13 }),
+    floor: Some(VersusFloor { name: "http-floor-request", max_tenths: 15 }),
 };
 
 pub(super) const FLOOR_REQUEST: Case = Case {
