@@ -1,5 +1,5 @@
 //! The smallest program that sends a request over TLS: its size is measured, see the README.
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a command line tool")]
+#![expect(clippy::print_stdout, reason = "a command line tool")]
 
 use agent_core::{Body, BoxError, HttpClient};
 use agent_http::HttpStack;
