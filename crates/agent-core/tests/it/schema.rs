@@ -158,6 +158,9 @@ fn what_fits_or_cannot_be_mended_keeps_its_bytes() {
     check(r#"{"type":"integer"}"#, "\"5.5\"");
     check(r#"{"type":"integer"}"#, "5");
     check(r#"{"type":"number"}"#, "5.0");
+    check(r#"{"type":["number","integer"]}"#, "5.0");
+    check(r#"{"type":"integer"}"#, "5.5");
+    check(r#"{"type":"integer"}"#, "1e300");
     check(r#"{"type":"boolean"}"#, "\"yes\"");
     check(r#"{"type":"string"}"#, "\"5\"");
     check(r#"{"type":"string"}"#, "[1]");
@@ -170,6 +173,7 @@ fn what_fits_or_cannot_be_mended_keeps_its_bytes() {
     check(r#"{"type":"array","items":{"type":"array"}}"#, "[null]");
     check(r#"{"anyOf":[{"type":"integer","maximum":4},{"type":"null"}]}"#, "\"5\"");
     check(r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#, "\"5\"");
+    check(r#"{"anyOf":[{"properties":{"n":{"type":"integer"}},"required":["m"]}]}"#, r#"{"n":"1"}"#);
     check(r#"{"type":"string"}"#, "{}");
     let schema = raw(r#"{"type":"object","required":["v"],"properties":{"v":{"type":"string"}}}"#);
     assert_eq!(coerce(&schema, &raw(r#"{"v":null}"#)).1, [], "a required field stays, and the check names it");
