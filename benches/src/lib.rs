@@ -2,6 +2,7 @@
 
 pub mod callgrind;
 mod cases;
+pub mod http;
 pub mod judge;
 
 pub use cases::{CASES, Case, Growth, PerUnit, VersusFloor, case, sse};

@@ -17,6 +17,8 @@ pages! {
     requests: "../../docs/requests.md",
     answers: "../../docs/answers.md",
     wires: "../../docs/wires.md",
+    http: "../../docs/http.md",
+    http_readme: "../../crates/agent-http/README.md",
     tools: "../../docs/tools.md",
     hooks: "../../docs/hooks.md",
     budgets: "../../docs/budgets.md",

@@ -19,6 +19,10 @@ fn main() -> io::Result<ExitCode> {
         (case.run)(n.parse().map_err(io::Error::other)?);
         return Ok(ExitCode::SUCCESS);
     }
+    if args == ["serve"] {
+        mainspring_benches::http::serve()?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some(name) = args.iter().find(|name| case(name).is_none()) {
         eprintln!("no case `{name}`; there are:");
         CASES.iter().for_each(|case| eprintln!("  {}", case.name));

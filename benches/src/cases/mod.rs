@@ -1,6 +1,7 @@
 //! The table of cases. A new case is a file here and a row in [`CASES`].
 
 mod arguments;
+mod http;
 mod prepare;
 pub mod sse;
 
@@ -73,6 +74,8 @@ pub static CASES: &[Case] = &[
     prepare::AFTER_10,
     prepare::AFTER_1000,
     prepare::AFTER_5000,
+    http::REQUEST,
+    http::FLOOR_REQUEST,
 ];
 
 /// The case of that name.

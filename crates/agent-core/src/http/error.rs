@@ -43,6 +43,14 @@ pub enum HttpError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The server sends the request elsewhere.
+    #[error("the server redirects to {to}, which is not followed: {reason}")]
+    Redirect {
+        /// Where to: a path, or the origin where it is another one. Never a query.
+        to: String,
+        /// Why it is not followed.
+        reason: &'static str,
+    },
     /// The request cannot be sent as it is.
     #[error("the request cannot be sent: {reason}")]
     InvalidRequest {
@@ -68,11 +76,11 @@ impl HttpError {
         error.downcast().map_or_else(other, |own| *own)
     }
 
-    /// Whether the server can have seen the request.
+    /// Whether the vendor can have billed the request.
     pub fn billed(&self) -> Billed {
         match self {
             Self::Network { phase, .. } | Self::Timeout { phase, .. } if *phase == HttpPhase::Connect => Billed::No,
-            Self::InvalidRequest { .. } => Billed::No,
+            Self::Redirect { .. } | Self::InvalidRequest { .. } => Billed::No,
             _ => Billed::Unknown,
         }
     }
@@ -84,7 +92,7 @@ impl From<HttpError> for ProviderError {
             HttpError::Network { .. } | HttpError::Other { .. } => ProviderErrorKind::Network,
             HttpError::Timeout { .. } => ProviderErrorKind::Timeout,
             HttpError::BodyTooLarge { .. } => ProviderErrorKind::Protocol,
-            HttpError::InvalidRequest { .. } => ProviderErrorKind::InvalidRequest,
+            HttpError::Redirect { .. } | HttpError::InvalidRequest { .. } => ProviderErrorKind::InvalidRequest,
         };
         let billed = error.billed();
         Self::new(kind, error.to_string()).with_billed(billed).with_source(error)

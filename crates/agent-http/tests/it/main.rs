@@ -1,0 +1,17 @@
+//! The transport against servers on this machine.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests with servers on tasks, files and child processes"
+)]
+
+mod breaks;
+mod credentials;
+mod layers;
+mod plain;
+mod proxies;
+mod soak;
+mod support;
+mod tls;
