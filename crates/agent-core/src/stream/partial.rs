@@ -154,20 +154,24 @@ impl PartialArguments {
 
     /// Takes in the next run of characters in a string, an escape, or the string's end.
     fn string(&mut self) -> Option<()> {
-        let rest = self.json.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let run = memchr2(b'"', b'\\', rest.as_bytes()).unwrap_or(rest.len());
-        let (run, rest) = rest.split_at_checked(run)?;
-        let (len, escaped) =
-            if rest.starts_with('\\') && run.is_empty() { escape(rest.as_bytes())? } else { (0, None) };
+        let rest = self.json.get(self.at..)?;
+        let first = *rest.as_bytes().first()?;
         let field = self.fields.last_mut()?;
         let text = if self.state == State::Name { Some(&mut field.name) } else { field.text.as_mut() };
-        if let Some(text) = text {
-            text.push_str(run);
-            text.extend(escaped);
-        }
-        self.at += run.len() + len;
-        if rest.starts_with('"') {
-            self.at += 1;
+        self.at += match first {
+            b'"' => 1,
+            b'\\' => {
+                let (len, escaped) = escape(rest.as_bytes())?;
+                text.zip(escaped).into_iter().for_each(|(text, escaped)| text.push(escaped));
+                len
+            }
+            _ => {
+                let run = rest.get(..memchr2(b'"', b'\\', rest.as_bytes()).unwrap_or(rest.len()))?;
+                text.into_iter().for_each(|text| text.push_str(run));
+                run.len()
+            }
+        };
+        if first == b'"' {
             match self.state {
                 State::Name => self.state = State::AfterName,
                 State::Text => self.end_value(),
