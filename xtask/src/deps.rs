@@ -21,7 +21,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("agent-openai", 40, "core and base64: a wire never sends"),
     ("agent-google", 55, "a wire; Vertex signs tokens"),
     ("agent-bedrock", 55, "a wire; SigV4 needs HMAC and SHA-2"),
-    ("agent-http", 110, "hyper, rustls and tower"),
+    ("agent-http", 80, "hyper, rustls with ring, and tower"),
     ("agent-web", 60, "js-sys, web-sys and wasm-bindgen"),
     ("agent-mcp", 60, "the protocol, stdio through tokio, OAuth hashes"),
     ("agent-openapi", 50, "a YAML reader"),

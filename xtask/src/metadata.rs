@@ -110,9 +110,15 @@ fn parse_package(value: &Value, root: &Path) -> Result<Package, Error> {
     })
 }
 
+/// Packages with features that exclude each other: they are judged with their default ones.
+const EXCLUSIVE: &[&str] = &["agent-http"];
+
 /// Runs `cargo tree` for one package; `edges` as in its `-e`.
 pub(crate) fn tree(runner: &Runner, package: &str, edges: &str) -> Result<Vec<Unit>, Error> {
-    let mut command = runner.cargo(["tree", "--all-features", "--no-dedupe", "--prefix", "none"]);
+    let mut command = runner.cargo(["tree", "--no-dedupe", "--prefix", "none"]);
+    if !EXCLUSIVE.contains(&package) {
+        command.arg("--all-features");
+    }
     command.args(["--format", "{p}|{f}", "-e", edges, "-p", package]);
     Ok(parse_tree(&runner::output(&mut command)?))
 }

@@ -18,7 +18,7 @@ pub(super) const ARGUMENTS: Case = Case {
     },
     per_unit: PerUnit { lo: MEGABYTE / 4, hi: MEGABYTE, max: Some(450) },
     growth: Some(Growth { n: MEGABYTE, n_dev: MEGABYTE / 20, max_tenths: 22 }),
-    floor: Some(VersusFloor { name: "text-deltas", max_tenths: 45 }),
+    floor: Some(VersusFloor { name: "text-deltas", max_tenths: 45, routine: false }),
 };
 
 pub(super) const TEXT: Case = Case {

@@ -57,6 +57,8 @@ pub struct VersusFloor {
     pub name: &'static str,
     /// The largest quotient, times ten.
     pub max_tenths: u64,
+    /// Whether a routine test run judges it too, in the dev profile.
+    pub routine: bool,
 }
 
 /// All cases.

@@ -30,7 +30,7 @@ pub(super) const AFTER_1000: Case = Case {
     run: |n| rounds(1_000, n),
     per_unit: PerUnit { lo: 32, hi: 64, max: None },
     growth: None,
-    floor: Some(VersusFloor { name: "prepare-after-10", max_tenths: 11 }),
+    floor: Some(VersusFloor { name: "prepare-after-10", max_tenths: 11, routine: true }),
 };
 
 pub(super) const AFTER_5000: Case = Case {
@@ -39,7 +39,7 @@ pub(super) const AFTER_5000: Case = Case {
     run: |n| rounds(5_000, n),
     per_unit: PerUnit { lo: 32, hi: 64, max: None },
     growth: None,
-    floor: Some(VersusFloor { name: "prepare-after-10", max_tenths: 13 }),
+    floor: Some(VersusFloor { name: "prepare-after-10", max_tenths: 13, routine: true }),
 };
 
 /// A conversation that appends, prepares and compares, as a loop does in each turn.

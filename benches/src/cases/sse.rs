@@ -71,7 +71,7 @@ pub(super) const ONE_EVENT: Case = Case {
     },
     per_unit: PerUnit { lo: 4, hi: 8, max: None },
     growth: Some(Growth { n: 4, n_dev: 4, max_tenths: 23 }),
-    floor: Some(VersusFloor { name: "sse-floor-8mb", max_tenths: 20 }),
+    floor: Some(VersusFloor { name: "sse-floor-8mb", max_tenths: 20, routine: false }),
 };
 
 pub(super) const FLOOR_ONE_EVENT: Case = Case {

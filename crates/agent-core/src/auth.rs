@@ -5,6 +5,12 @@ use std::{fmt, future::ready};
 use crate::{BoxFuture, ProviderError, Secret};
 
 /// What a request is signed or sent with.
+///
+/// ```
+/// use agent_core::Credential;
+/// let key = Credential::ApiKey("sk-verysecret".into());
+/// assert_eq!((key.to_string().as_str(), format!("{key:?}").contains("verysecret")), ("an API key", false));
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Credential {

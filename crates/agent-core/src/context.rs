@@ -46,6 +46,24 @@ pub enum ContextPlan {
 
 /// Decides what of the history is shown. Pure: the same facts give the same plan, so that a resumed
 /// run shows the same bytes.
+///
+/// ```
+/// use agent_core::{ContextFacts, ContextPlan, ContextPolicy, ViewEdit};
+/// /// Hides everything before the newest user message once the prompt has a million tokens.
+/// struct Forget;
+/// impl ContextPolicy for Forget {
+///     fn plan(&self, facts: &ContextFacts<'_>) -> ContextPlan {
+///         let ids: Vec<_> = facts.view.messages().map(|m| (m.role(), m.id())).collect();
+///         let newest = ids.iter().rposition(|(role, _)| *role == "user");
+///         match newest.and_then(|at| Some((ids.first()?, ids.get(at.checked_sub(1)?)?))) {
+///             Some((&(_, first), &(_, last))) if facts.tokens > 1_000_000 => {
+///                 ContextPlan::Edits(vec![ViewEdit::Hide { first, last }])
+///             }
+///             _ => ContextPlan::Keep,
+///         }
+///     }
+/// }
+/// ```
 pub trait ContextPolicy: Send + Sync {
     /// The plan for the next call.
     fn plan(&self, facts: &ContextFacts<'_>) -> ContextPlan;

@@ -8,6 +8,15 @@ use crate::{
 };
 
 /// What a model is told about a tool.
+///
+/// ```
+/// use agent_core::{RawJson, ToolSet, ToolSpec};
+/// let schema = RawJson::parse(r#"{"type":"object"}"#)?;
+/// let read = ToolSpec::new("read_file", "Reads a file.", schema.clone())?.label("Read");
+/// assert!(ToolSpec::new("read file", "A space is no part of a name.", schema).is_err());
+/// assert!(ToolSet::new(vec![read.clone(), read]).is_err(), "two tools of one name");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolSpec {
     name: String,

@@ -95,6 +95,14 @@ pub fn is_overflow_text(text: &str) -> bool {
 /// Rate limits and overload are decided before overflow phrases are looked for, since vendors put
 /// "too many tokens" into both. An empty body under 400 or 413 is how Cerebras and Mistral say that
 /// the prompt does not fit. A response that was turned away (4xx, 503, 529) was not billed.
+///
+/// ```
+/// use agent_core::{ProviderErrorKind, classify};
+/// use http::{HeaderMap, StatusCode};
+/// let body = br#"{"error":{"message":"prompt is too long: 210000 tokens"}}"#;
+/// let error = classify(StatusCode::BAD_REQUEST, &HeaderMap::new(), body);
+/// assert_eq!(error.kind(), ProviderErrorKind::ContextOverflow);
+/// ```
 pub fn classify(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ProviderError {
     let mut detail = ErrorDetail::read(body);
     // AWS also names the error in a header: `ThrottlingException:http://…`.

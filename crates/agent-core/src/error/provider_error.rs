@@ -68,6 +68,13 @@ pub enum Billed {
 }
 
 /// A failed model call: what, where, and what to do about it. Never holds a secret.
+///
+/// ```
+/// use agent_core::{Billed, ProviderError, ProviderErrorKind};
+/// let error = ProviderError::new(ProviderErrorKind::Overloaded, "come back later").with_status(529).with_billed(Billed::No);
+/// assert_eq!(error.to_string(), "overloaded (HTTP 529): come back later");
+/// assert!(error.is_retryable());
+/// ```
 #[derive(thiserror::Error)]
 #[error(transparent)]
 pub struct ProviderError(pub(super) Box<Inner>);

@@ -16,6 +16,19 @@ type Exchange = BoxFuture<'static, Result<Response<Body>, HttpError>>;
 ///
 /// Its future resolves when the response head is there. Dropping the future, or the response body,
 /// stops the exchange.
+///
+/// ```
+/// use agent_core::Body;
+/// use agent_testkit::{HttpReply, ScriptedHttp};
+/// use http::StatusCode;
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let http = ScriptedHttp::new([HttpReply::new(StatusCode::OK).body(["po", "ng"])]).client();
+/// let response = http.send(http::Request::get("https://example.com/ping").body(Body::empty())?).await?;
+/// assert_eq!(response.into_body().collect(1_000).await?, "pong");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).map_err(|e| e.to_string())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct HttpClient(Arc<dyn Fn(Request<Body>) -> Exchange + Send + Sync>);
 

@@ -21,6 +21,13 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Retry advice as a server gives it.
+///
+/// ```
+/// use agent_core::RetryAfter;
+/// let mut headers = http::HeaderMap::new();
+/// headers.insert("retry-after", http::HeaderValue::from_static("Thu, 01 Jan 1970 00:00:09 GMT"));
+/// assert_eq!(RetryAfter::from_headers(&headers).map(|advice| advice.wait(2_000).as_secs()), Some(7));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RetryAfter {

@@ -6,6 +6,11 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// A secret: a key, a token. `Debug` shows that there is one, never which; its memory is cleared
 /// when it is dropped.
+///
+/// ```
+/// let key = agent_core::Secret::new("sk-verysecret\n");
+/// assert_eq!((key.expose(), format!("{key:?}")), ("sk-verysecret", "Secret([redacted])".to_owned()));
+/// ```
 #[derive(Clone)]
 pub struct Secret(SecretString);
 

@@ -13,6 +13,19 @@ pub use self::record::{
 use crate::{BoxError, BoxFuture};
 
 /// Where records are kept.
+///
+/// ```
+/// use agent_core::{Journal, JournalRecord, RecordBody};
+/// use agent_testkit::MemoryJournal;
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let journal = MemoryJournal::new();
+/// let started = JournalRecord::conversation(RecordBody::ConversationStarted { version: 0 });
+/// journal.append(vec![started.clone()]).await?;
+/// assert_eq!(journal.load().await?.records(), [started]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).map_err(|e| e.to_string())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Journal: Send + Sync {
     /// Writes records, all or none.
     ///

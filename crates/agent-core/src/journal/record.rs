@@ -12,6 +12,16 @@ use crate::{
 
 persisted! {
     /// One record, with the run that wrote it: `{"run": …, "parent": …, "body": {"<kind>": …}}` in files.
+    ///
+    /// ```
+    /// use agent_core::{IdSource, JournalRecord, RecordBody, RunEnding};
+    /// let run = IdSource::seeded(1).run(0);
+    /// let record = JournalRecord::new(run, RecordBody::RunEnded(RunEnding::Completed));
+    /// let line = serde_json::to_string(&record)?;
+    /// assert_eq!(line, format!(r#"{{"run":"{run}","body":{{"runEnded":"completed"}}}}"#));
+    /// assert_eq!(serde_json::from_str::<JournalRecord>(&line)?, record);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub struct JournalRecord as "journal record" {
         /// A record of a run at the root.
         new(run: RunId, body: RecordBody);

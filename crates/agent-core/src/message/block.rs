@@ -11,6 +11,13 @@ use crate::{
 
 tagged! {
     /// One block of a message.
+    ///
+    /// ```
+    /// use agent_core::{ContentBlock, ImageBlock, MediaSource};
+    /// let image = ImageBlock::new(MediaSource::Url("https://example.com/a.png".into())).media_type("image/png");
+    /// let blocks = [ContentBlock::text("Look:"), ContentBlock::Image(image)];
+    /// assert_eq!(blocks[0].as_text(), Some("Look:"));
+    /// ```
     pub enum ContentBlock as "content block" by "type" {
         /// Anything else, kept byte for byte.
         Opaque(OpaqueBlock),

@@ -27,6 +27,12 @@ use crate::{
 
 tagged! {
     /// One entry of a conversation.
+    ///
+    /// ```
+    /// use agent_core::{IdSource, Message, UserMessage};
+    /// let message = Message::from(UserMessage::text(IdSource::seeded(1).message(0), "Hello"));
+    /// assert_eq!((message.role(), message.text().as_str()), ("user", "Hello"));
+    /// ```
     pub enum Message as "message" by "role" {}
 
     /// What a user said.

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 /// Why the model's answer ended.
 ///
 /// Reasons that no variant names are kept as the vendor spelled them.
+///
+/// ```
+/// use agent_core::StopReason;
+/// assert_eq!(StopReason::from_name("endTurn"), StopReason::EndTurn);
+/// assert_eq!(StopReason::from_name("eos").as_str(), "eos");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

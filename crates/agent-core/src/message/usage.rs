@@ -31,6 +31,12 @@ buckets! {
     ///
     /// Vendors overlap their counts in different ways (OpenAI's input holds the cached tokens,
     /// Anthropic's does not): a wire sorts them apart, and nothing after it subtracts again.
+    ///
+    /// ```
+    /// let mut usage = agent_core::Usage::new(100, 20);
+    /// usage.cache_read = 900;
+    /// assert_eq!((usage.prompt(), usage.generated(), usage.total()), (1_000, 20, 1_020));
+    /// ```
     pub struct Usage {
         /// Prompt tokens that were neither read from nor written to a cache.
         input,

@@ -16,6 +16,26 @@ type Sending = BoxFuture<'static, Result<ModelStream, ProviderError>>;
 ///
 /// `prepare` turns a call into an immutable request without sending anything; the cache guard and
 /// the budget look at it; [`Prepared::send`] sends it, as often as it has to be tried.
+///
+/// ```
+/// use agent_core::{CallOptions, CancelToken, ContextView, IdSource, Message, ModelCall, Provider, Transcript, UserMessage};
+/// use agent_testkit::{Reply, ScriptedProvider};
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let mut transcript = Transcript::new();
+/// transcript.append(Message::from(UserMessage::text(IdSource::seeded(1).message(0), "Hi")))?;
+/// let model = ScriptedProvider::new([Reply::text("Hello!")]);
+/// let call = ModelCall::new(CallOptions::new("toy-1").max_output(100), ContextView::of(&transcript)?);
+///
+/// let prepared = model.prepare(call).await?;
+/// assert!(prepared.chain().is_some() && model.sent().is_empty(), "nothing is sent yet");
+/// let mut stream = prepared.send(CancelToken::new()).await?;
+/// while let Some(event) = stream.next().await {
+///     println!("{:?}", event?);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).map_err(|e| e.to_string())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Provider: Send + Sync {
     /// Who answers calls of this model: protocol and provider, for logs, errors and the origin of
     /// reasoning.

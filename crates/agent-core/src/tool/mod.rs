@@ -20,6 +20,22 @@ use crate::{
 ///
 /// Dropping the future of [`call`](Self::call) has to stop the work. A tool that blocks inside a
 /// poll cannot be interrupted.
+///
+/// ```
+/// use agent_core::{BoxFuture, Effects, RawJson, Tool, ToolContext, ToolOutcome, ToolSpec};
+/// struct Clock(ToolSpec);
+/// impl Tool for Clock {
+///     fn spec(&self) -> &ToolSpec {
+///         &self.0
+///     }
+///     fn effects(&self, _: &RawJson) -> Effects {
+///         Effects::shared()
+///     }
+///     fn call(&self, _: RawJson, _: ToolContext) -> BoxFuture<'_, ToolOutcome> {
+///         Box::pin(std::future::ready(ToolOutcome::Output("noon".into())))
+///     }
+/// }
+/// ```
 pub trait Tool: Send + Sync {
     /// What the model is told.
     fn spec(&self) -> &ToolSpec;
@@ -59,6 +75,12 @@ pub enum ToolOutcome {
 }
 
 /// What a tool has to say.
+///
+/// ```
+/// use agent_core::ToolOutput;
+/// let output = ToolOutput::text("no such file").as_error();
+/// assert!(output.is_error);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -8,6 +8,19 @@ use crate::{AssistantMessage, CallId, Message, ToolCall};
 /// An assistant message with calls, and the results that have come in.
 ///
 /// Only a [`Transcript`](crate::Transcript) holds one; it ends when the last call is answered.
+///
+/// ```
+/// use agent_core::{Arguments, AssistantMessage, IdSource, Message, StopReason, ToolCall, Transcript, UserMessage};
+/// let mut ids = IdSource::seeded(1);
+/// let mut transcript = Transcript::new();
+/// transcript.append(Message::from(UserMessage::text(ids.message(0), "What time is it?")))?;
+/// let call = ToolCall::new("clock", Arguments::empty());
+/// transcript.append(Message::from(AssistantMessage::new(ids.message(0), vec![call.into()], StopReason::ToolUse)))?;
+/// let turn = transcript.open_turn().ok_or("the call waits")?;
+/// let waiting: Vec<_> = turn.unanswered().filter_map(|id| turn.call(id)).map(|call| call.name.as_str()).collect();
+/// assert_eq!(waiting, ["clock"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenTurn {
     answer: Arc<Message>,

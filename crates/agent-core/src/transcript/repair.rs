@@ -9,6 +9,15 @@ const NO_RESULT: &str = "No result was recorded for this call. It may have run: 
 const NO_BEGINNING: &str = "(The beginning of this conversation is missing.)";
 
 /// Something that [`Transcript::load`] changed.
+///
+/// ```
+/// use agent_core::{AssistantMessage, IdSource, Message, Repair, StopReason, Transcript};
+/// let mut ids = IdSource::seeded(1);
+/// let answer = AssistantMessage::new(ids.message(0), vec!["Hi".into()], StopReason::EndTurn);
+/// let (transcript, repairs) = Transcript::load([Message::from(answer)], &mut ids, 0);
+/// assert!(matches!(repairs[..], [Repair::InsertedOpening { .. }]));
+/// assert_eq!(transcript.messages().len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {

@@ -128,6 +128,19 @@ getters! { ViewEntry {
 ///
 /// It is a function of the transcript and the edits in their order, valid by the transcript's
 /// rules, and never shows an open turn. Notes without content are left out.
+///
+/// ```
+/// use agent_core::{ContextView, IdSource, Message, Transcript, UserMessage, ViewEdit};
+/// let mut ids = IdSource::seeded(1);
+/// let mut transcript = Transcript::new();
+/// let (first, second) = (ids.message(0), ids.message(0));
+/// transcript.append(Message::from(UserMessage::text(first, "Forget this.")))?;
+/// transcript.append(Message::from(UserMessage::text(second, "Hello")))?;
+/// let mut view = ContextView::of(&transcript)?;
+/// view.apply(&ViewEdit::Hide { first, last: first })?;
+/// assert_eq!((view.len(), transcript.messages().len()), (1, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ContextView {
     entries: Log<ViewEntry>,

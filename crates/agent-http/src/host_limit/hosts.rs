@@ -1,9 +1,6 @@
 //! The permits of each host.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{
     Uri,
@@ -20,7 +17,8 @@ type Host = (Option<Scheme>, Option<Authority>);
 #[derive(Debug)]
 pub(super) struct Hosts {
     limit: usize,
-    hosts: Mutex<HashMap<Host, Arc<Semaphore>>>,
+    // A list: the hosts of a process are few, and comparing is cheaper than hashing.
+    hosts: Mutex<Vec<(Host, Arc<Semaphore>)>>,
 }
 
 impl Hosts {
@@ -30,12 +28,17 @@ impl Hosts {
     }
 
     pub(super) fn of(&self, uri: &Uri) -> Arc<Semaphore> {
-        let key = (uri.scheme().cloned(), uri.authority().cloned());
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        if hosts.len() >= REMEMBERED && !hosts.contains_key(&key) {
-            // Whoever waits or holds a permit holds the semaphore.
-            hosts.retain(|_, permits| Arc::strong_count(permits) > 1);
+        let is_it = |host: &Host| host.1.as_ref() == uri.authority() && host.0.as_ref() == uri.scheme();
+        if let Some((_, permits)) = hosts.iter().find(|(host, _)| is_it(host)) {
+            return permits.clone();
         }
-        hosts.entry(key).or_insert_with(|| Arc::new(Semaphore::new(self.limit))).clone()
+        if hosts.len() >= REMEMBERED {
+            // Whoever waits or holds a permit holds the semaphore.
+            hosts.retain(|(_, permits)| Arc::strong_count(permits) > 1);
+        }
+        let permits = Arc::new(Semaphore::new(self.limit));
+        hosts.push(((uri.scheme().cloned(), uri.authority().cloned()), permits.clone()));
+        permits
     }
 }

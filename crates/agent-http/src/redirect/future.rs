@@ -24,25 +24,24 @@ pin_project! {
     where
         S: Service<Request<Body>>,
     {
-        service: S,
+        // The service and the request, if it may be sent again.
+        again: Option<(S, Parts)>,
         // Where the request went, to judge a location by.
         uri: Uri,
-        // The request, if it may be sent again.
-        parts: Option<Parts>,
         followed: u32,
         #[pin]
         calling: Option<S::Future>,
     }
 }
 
-impl<S: Service<Request<Body>>> RedirectFuture<S> {
-    pub(super) fn new(mut service: S, request: Request<Body>) -> Self {
+impl<S: Service<Request<Body>> + Clone> RedirectFuture<S> {
+    pub(super) fn new(service: &mut S, request: Request<Body>) -> Self {
         let (parts, body) = request.into_parts();
         let harmless = matches!(parts.method, Method::GET | Method::HEAD) && body.is_end_stream();
-        let kept = harmless.then(|| parts.clone());
+        let again = harmless.then(|| (service.clone(), parts.clone()));
         let uri = parts.uri.clone();
         let calling = Some(service.call(Request::from_parts(parts, body)));
-        Self { service, uri, parts: kept, followed: 0, calling }
+        Self { again, uri, followed: 0, calling }
     }
 }
 
@@ -67,7 +66,7 @@ where
                     return Poll::Ready(Err(refused(target::origin(&to), reason)));
                 }
                 let path = to.path().to_owned();
-                let Some(parts) = this.parts else {
+                let Some((_, parts)) = this.again else {
                     let reason = "only GET and HEAD without a body are; if it is the right one, use it as the address";
                     return Poll::Ready(Err(refused(path, reason)));
                 };
@@ -79,12 +78,12 @@ where
                 *this.uri = to;
                 this.calling.set(None);
             }
-            ready!(this.service.poll_ready(cx))?;
-            let Some(parts) = this.parts else {
+            let Some((service, parts)) = this.again else {
                 // Polled again after its end.
                 return Poll::Pending;
             };
-            this.calling.set(Some(this.service.call(Request::from_parts(parts.clone(), Body::empty()))));
+            ready!(service.poll_ready(cx))?;
+            this.calling.set(Some(service.call(Request::from_parts(parts.clone(), Body::empty()))));
         }
     }
 }

@@ -1,9 +1,6 @@
 //! The service that follows.
 
-use std::{
-    mem,
-    task::{Context, Poll},
-};
+use std::task::{Context, Poll};
 
 use agent_core::{Body, HttpError};
 use http::{Request, Response};
@@ -34,7 +31,6 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let clone = self.0.clone();
-        RedirectFuture::new(mem::replace(&mut self.0, clone), request)
+        RedirectFuture::new(&mut self.0, request)
     }
 }

@@ -40,7 +40,9 @@ const PONG: Duration = Duration::from_secs(20);
 /// It bounds the time to connect and the time from the end of the request to the head of the
 /// response. Dropping its future, or the response body, closes the connection (or its HTTP/2 stream).
 #[derive(Clone)]
-pub(crate) struct Transport {
+pub(crate) struct Transport(Arc<Inner>);
+
+struct Inner {
     client: Client<Connector, Upload>,
     proxies: Proxies,
     timer: Arc<dyn Timer>,
@@ -59,7 +61,7 @@ impl Transport {
             .http2_keep_alive_interval(PING)
             .http2_keep_alive_timeout(PONG)
             .build(connector);
-        Self { client, proxies, timer, head }
+        Self(Arc::new(Inner { client, proxies, timer, head }))
     }
 }
 
@@ -73,12 +75,12 @@ impl Service<Request<Body>> for Transport {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let this = self.clone();
-        Box::pin(async move { this.exchange(request).await })
+        let inner = self.0.clone();
+        Box::pin(async move { inner.exchange(request).await })
     }
 }
 
-impl Transport {
+impl Inner {
     async fn exchange(&self, request: Request<Body>) -> Result<Response<Body>, HttpError> {
         check(&request)?;
         let peer = request.uri().authority().cloned();
@@ -145,6 +147,6 @@ fn check(request: &Request<Body>) -> Result<(), HttpError> {
 
 impl fmt::Debug for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Transport").field("head", &self.head).finish_non_exhaustive()
+        f.debug_struct("Transport").field("head", &self.0.head).finish_non_exhaustive()
     }
 }
