@@ -13,10 +13,12 @@ macro_rules! setters {
 }
 pub(crate) use setters;
 
-/// Read accessors: `name -> Type = |this| value;`.
+/// Read accessors: `name -> Type = |this| value;`. A type that borrows names its lifetime behind.
 macro_rules! getters {
-    ($type:ty { $( $(#[$meta:meta])* $name:ident -> $result:ty = |$this:ident| $value:expr; )* }) => {
-        impl $type {
+    ($type:ty $(, $life:lifetime)? {
+        $( $(#[$meta:meta])* $name:ident -> $result:ty = |$this:ident| $value:expr; )*
+    }) => {
+        impl $(<$life>)? $type {
             $( $(#[$meta])* pub fn $name(&self) -> $result {
                 let $this = self;
                 $value

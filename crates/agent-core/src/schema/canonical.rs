@@ -1,9 +1,9 @@
 //! One spelling for every JSON value, so that equal values are equal bytes.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::json::{Fields, JsonError, RawJson};
+use super::members;
+use crate::{JsonError, RawJson};
 
 const MAX_DEPTH: usize = 128;
 
@@ -39,8 +39,7 @@ pub enum CanonicalError {
 /// ```
 pub fn canonical(raw: &RawJson) -> Result<RawJson, CanonicalError> {
     let mut out = String::with_capacity(raw.get().len());
-    let value: &RawValue = raw.read()?;
-    write(value, &mut out, 0)?;
+    write(raw.read()?, &mut out, 0)?;
     Ok(RawJson::parse(out)?)
 }
 
@@ -48,41 +47,21 @@ fn write(raw: &RawValue, out: &mut String, depth: usize) -> Result<(), Canonical
     if depth > MAX_DEPTH {
         return Err(CanonicalError::TooDeep { limit: MAX_DEPTH });
     }
-    match raw.get().as_bytes().first() {
-        Some(b'{') => {
-            let mut fields = Fields::parse("JSON object", raw)?.into_pairs();
-            fields.sort_by(|(a, _), (b, _)| a.cmp(b));
-            out.push('{');
-            for (i, (name, value)) in fields.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                out.push_str(&quoted(&name)?);
-                out.push(':');
-                write(value, out, depth + 1)?;
-            }
-            out.push('}');
+    let Some((open, mut members, close)) = members(raw)? else {
+        out.push_str(raw.get());
+        return Ok(());
+    };
+    // The items of an array have no names, and stay in their order.
+    members.sort_by(|(a, _), (b, _)| a.cmp(b));
+    out.push(open);
+    for (i, (name, value)) in members.into_iter().enumerate() {
+        out.push_str(if i > 0 { "," } else { "" });
+        if let Some(name) = name {
+            out.push_str(RawJson::of(&name)?.get());
+            out.push(':');
         }
-        Some(b'[') => {
-            let items: Vec<&RawValue> = read(raw)?;
-            out.push('[');
-            for (i, item) in items.into_iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                write(item, out, depth + 1)?;
-            }
-            out.push(']');
-        }
-        _ => out.push_str(raw.get()),
+        write(value, out, depth + 1)?;
     }
+    out.push(close);
     Ok(())
-}
-
-fn quoted(name: &str) -> Result<String, JsonError> {
-    serde_json::to_string(name).map_err(|source| JsonError::Syntax { what: "JSON key", source })
-}
-
-fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, JsonError> {
-    serde_json::from_str(raw.get()).map_err(|source| JsonError::Syntax { what: "JSON array", source })
 }

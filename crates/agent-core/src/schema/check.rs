@@ -2,12 +2,29 @@
 
 use serde_json::Value;
 
-use super::{MAX_DEPTH, allows, below, type_of, types};
+use super::{allows, below, listed, type_of};
 use crate::{RawJson, Validator, Violation};
 
+type Holds = fn(&f64, &f64) -> bool;
+
+/// The bounds: of what (characters, items, or a number itself), keyword, when it holds, and in words.
+const BOUNDS: [(&str, &str, Holds, &str); 8] = [
+    (" characters", "minLength", f64::ge, "has to have at least"),
+    (" characters", "maxLength", f64::le, "may have at most"),
+    (" items", "minItems", f64::ge, "has to have at least"),
+    (" items", "maxItems", f64::le, "may have at most"),
+    ("", "minimum", f64::ge, "has to be at least"),
+    ("", "maximum", f64::le, "has to be at most"),
+    ("", "exclusiveMinimum", f64::gt, "has to be more than"),
+    ("", "exclusiveMaximum", f64::lt, "has to be less than"),
+];
+
 /// Checks types, `required`, `enum`, `const`, bounds, `items`, `properties`, `additionalProperties`,
-/// `anyOf` and `oneOf` (at least one has to fit). Other keywords, `$ref` among them, are not looked at:
-/// `agent-jsonschema` has the full validator.
+/// `anyOf` and `oneOf` (at least one has to fit).
+///
+/// Other keywords, `$ref` among them, are not looked at: `agent-jsonschema` has the full validator.
+/// `items` beside `prefixItems` and `additionalProperties` beside `patternProperties`, which depend
+/// on them, are not looked at either.
 ///
 /// ```
 /// use agent_core::{RawJson, StructuralValidator, Validator};
@@ -22,93 +39,80 @@ pub struct StructuralValidator;
 
 impl Validator for StructuralValidator {
     fn validate(&self, schema: &RawJson, arguments: &RawJson) -> Result<(), Vec<Violation>> {
-        let unreadable = |what: &str| vec![Violation::new("/", format!("the {what} cannot be read as JSON"))];
-        let schema: Value = schema.read().map_err(|_| unreadable("schema"))?;
-        let value: Value = arguments.read().map_err(|_| unreadable("arguments"))?;
+        let unreadable = |what| move |_| vec![Violation::new("/", format!("the {what} cannot be read as JSON"))];
+        let schema: Value = schema.read().map_err(unreadable("schema"))?;
+        let value: Value = arguments.read().map_err(unreadable("arguments"))?;
         let mut found = Vec::new();
-        check(&schema, &value, "", MAX_DEPTH, &mut found);
+        check(&schema, &value, "", &mut found);
         if found.is_empty() { Ok(()) } else { Err(found) }
     }
 }
 
-fn check(schema: &Value, value: &Value, place: &str, depth: usize, found: &mut Vec<Violation>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
-    let shown = if place.is_empty() { "/" } else { place };
-    let mut report = |problem: String| found.push(Violation::new(shown, problem));
+/// Whether a value fits a schema.
+pub(super) fn fits(schema: &Value, value: &Value) -> bool {
+    let mut found = Vec::new();
+    check(schema, value, "", &mut found);
+    found.is_empty()
+}
+
+/// Goes down with the schema, whose depth serde_json limits.
+fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<Violation>) {
+    let wrong = |problem: String| Violation::new(if place.is_empty() { "/" } else { place }, problem);
     if *schema == Value::Bool(false) {
-        return report("is not allowed here".to_owned());
+        return found.push(wrong("is not allowed here".to_owned()));
     }
-    let (wanted, got) = (types(schema), type_of(value));
-    if !allows(&wanted, got) {
-        return report(format!("is a {got}, and has to be {}", wanted.join(" or ")));
+    let got = type_of(value);
+    if !allows(schema, got) {
+        let wanted: Vec<&str> = listed(schema, "type").iter().filter_map(Value::as_str).collect();
+        return found.push(wrong(format!("is a {got}, and has to be {}", wanted.join(" or "))));
     }
-    if let Some(all) = schema.get("enum").and_then(Value::as_array)
-        && !all.iter().any(|one| same(one, value))
-    {
-        report(format!("has to be one of {}", Value::from(all.clone())));
+    if let Some(all) = schema.get("enum").filter(|_| !listed(schema, "enum").iter().any(|one| same(one, value))) {
+        found.push(wrong(format!("has to be one of {all}")));
     }
     if let Some(one) = schema.get("const").filter(|one| !same(one, value)) {
-        report(format!("has to be {one}"));
+        found.push(wrong(format!("has to be {one}")));
     }
-    let size = match value {
-        Value::String(text) => Some((text.chars().count(), "minLength", "maxLength", "characters")),
-        Value::Array(items) => Some((items.len(), "minItems", "maxItems", "items")),
-        _ => None,
+    let (unit, size) = match value {
+        Value::String(text) => (" characters", Some(text.chars().count() as f64)),
+        Value::Array(items) => (" items", Some(items.len() as f64)),
+        other => ("", other.as_f64()),
     };
-    let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
-    if let Some((size, least, most, unit)) = size {
-        let size = u32::try_from(size).map_or(f64::INFINITY, f64::from);
-        limit(least).filter(|n| size < *n).into_iter().for_each(|n| report(format!("has to have at least {n} {unit}")));
-        limit(most).filter(|n| size > *n).into_iter().for_each(|n| report(format!("may have at most {n} {unit}")));
-    }
-    if let Some(n) = value.as_f64() {
-        let bounds = [
-            ("minimum", "at least", f64::ge as fn(&f64, &f64) -> bool),
-            ("maximum", "at most", f64::le),
-            ("exclusiveMinimum", "more than", f64::gt),
-            ("exclusiveMaximum", "less than", f64::lt),
-        ];
-        for (name, words, fits) in bounds {
-            limit(name)
-                .filter(|bound| !fits(&n, bound))
-                .into_iter()
-                .for_each(|b| report(format!("has to be {words} {b}")));
+    for (_, keyword, holds, words) in BOUNDS.iter().filter(|(of, ..)| *of == unit) {
+        if let (Some(bound), Some(size)) = (schema.get(keyword).and_then(Value::as_f64), size)
+            && !holds(&size, &bound)
+        {
+            found.push(wrong(format!("{words} {bound}{unit}")));
         }
     }
-    for all in ["anyOf", "oneOf"].iter().filter_map(|name| schema.get(name)?.as_array()) {
-        let fits = |one: &Value| {
-            let mut inner = Vec::new();
-            check(one, value, place, depth, &mut inner);
-            inner.is_empty()
-        };
-        if !all.iter().any(fits) {
-            report(format!("fits none of the {} shapes that are allowed here", all.len()));
+    for shapes in ["anyOf", "oneOf"].map(|keyword| listed(schema, keyword)).iter().filter(|all| !all.is_empty()) {
+        if !shapes.iter().any(|shape| fits(shape, value)) {
+            found.push(wrong(format!("fits none of the {} shapes that are allowed here", shapes.len())));
         }
     }
-    // What is wrong with this value is said before what is wrong below it.
-    let children: Vec<(&Value, String, &Value)> = match value {
-        Value::Object(fields) => {
-            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-            for name in required.filter_map(Value::as_str).filter(|name| !fields.contains_key(*name)) {
-                report(format!("has no field `{name}`, which is required"));
-            }
-            let of = |name: &String| schema.get("properties")?.get(name);
-            let of = |name: &String| of(name).or_else(|| schema.get("additionalProperties"));
-            let unknown = fields.keys().filter(|name| of(name) == Some(&Value::Bool(false)));
-            unknown.for_each(|name| report(format!("has a field `{name}`, which does not exist")));
-            let known = fields.iter().filter_map(|(name, field)| Some((of(name)?, below(place, name), field)));
-            known.filter(|(schema, ..)| !schema.is_boolean()).collect()
+    if let (Value::Array(items), Some(schema), None) = (value, schema.get("items"), schema.get("prefixItems")) {
+        items.iter().enumerate().for_each(|(i, item)| check(schema, item, &below(place, i), found));
+    }
+    let Value::Object(fields) = value else { return };
+    for name in listed(schema, "required").iter().filter_map(Value::as_str).filter(|name| !fields.contains_key(*name)) {
+        found.push(wrong(format!("has no field `{name}`, which is required")));
+    }
+    let others = schema.get("additionalProperties").filter(|_| schema.get("patternProperties").is_none());
+    for (name, field) in fields {
+        match schema.get("properties").and_then(|all| all.get(name)).or(others) {
+            Some(Value::Bool(false)) => found.push(wrong(format!("has a field `{name}`, which does not exist"))),
+            Some(schema) => check(schema, field, &below(place, name), found),
+            None => {}
         }
-        Value::Array(items) => {
-            let schema = schema.get("items").into_iter();
-            schema.flat_map(|s| items.iter().enumerate().map(move |(i, item)| (s, below(place, i), item))).collect()
-        }
-        _ => Vec::new(),
-    };
-    children.into_iter().for_each(|(schema, place, child)| check(schema, child, &place, depth, found));
+    }
 }
 
 /// Equal as JSON Schema has it: 1 and 1.0 are the same number.
 fn same(a: &Value, b: &Value) -> bool {
-    a == b || a.as_f64().is_some_and(|n| b.as_f64() == Some(n))
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+        }
+        _ => a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()),
+    }
 }

@@ -1,11 +1,9 @@
 //! The coercions of a model's arguments that are made, and no others.
 
-use std::borrow::Cow;
+use serde_json::Value;
 
-use serde_json::{Value, value::RawValue};
-
-use super::{MAX_DEPTH, allows, below, type_of, types};
-use crate::{RawJson, json::Fields};
+use super::{admits, allows, below, check::fits, listed, members, type_of};
+use crate::RawJson;
 
 /// A change that was made to arguments before they were checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +28,9 @@ pub struct Coercion {
 /// | a single value where an array is wanted | an array of it |
 /// | `null` for a field that may be left out | no field |
 ///
-/// Everything else keeps its bytes.
+/// Where `anyOf` or `oneOf` fits nothing, the first shape that can be reached so is taken. Everything
+/// else keeps its bytes; only the white space and the spelling of the names around a changed value
+/// do not.
 ///
 /// ```
 /// use agent_core::{RawJson, coerce};
@@ -42,96 +42,95 @@ pub struct Coercion {
 /// ```
 pub fn coerce(schema: &RawJson, arguments: &RawJson) -> (RawJson, Vec<Coercion>) {
     let mut made = Vec::new();
-    let (Ok(schema), Ok(raw)) = (schema.read::<Value>(), arguments.read::<&RawValue>()) else {
-        return (arguments.clone(), made);
-    };
-    let changed = mend(&schema, raw, "", MAX_DEPTH, &mut made).and_then(|text| RawJson::parse(text).ok());
-    (changed.unwrap_or_else(|| arguments.clone()), made)
-}
-
-/// The new text of a value, where it changes.
-fn mend(schema: &Value, raw: &RawValue, place: &str, depth: usize, made: &mut Vec<Coercion>) -> Option<String> {
-    let depth = depth.checked_sub(1)?;
-    let value: Value = serde_json::from_str(raw.get()).ok()?;
-    let (wanted, from) = (types(schema), type_of(&value));
-    let other = match allows(&wanted, from) {
-        // An integer that is written with a fraction is one for the schema, and none for a program.
-        true if from == "integer" && !wanted.contains(&"number") && raw.get().contains(['.', 'e', 'E']) => {
-            wanted.contains(&"integer").then(|| integer(&value)).flatten().map(|text| ("integer", text))
-        }
-        true => None,
-        false => wanted.iter().find_map(|to| converted(to, &value, raw)),
-    };
-    let mut changed = None;
-    if let Some((to, text)) = other {
-        made.push(Coercion { place: place.to_owned(), from: if from == to { "number" } else { from }, to });
-        changed = Some(text);
-    }
-    let current = changed.as_deref().unwrap_or(raw.get());
-    let inner = match current.trim_start().as_bytes().first()? {
-        b'{' => mend_object(schema, current, place, depth, made),
-        b'[' => mend_array(schema, current, place, depth, made),
-        _ => None,
-    };
-    inner.or(changed)
-}
-
-/// The value as one of another type, where it can be read as one.
-fn converted(to: &str, value: &Value, raw: &RawValue) -> Option<(&'static str, String)> {
-    let parsed = value.as_str().and_then(|text| serde_json::from_str::<Value>(text.trim()).ok());
-    let held = |fits: &dyn Fn(&Value) -> bool| parsed.as_ref().filter(|held| fits(held)).and(value.as_str());
-    match to {
-        "integer" => parsed.as_ref().and_then(integer).map(|text| ("integer", text)),
-        "number" => held(&Value::is_number).map(|text| ("number", text.trim().to_owned())),
-        "boolean" => held(&Value::is_boolean).map(|text| ("boolean", text.trim().to_owned())),
-        "object" => held(&Value::is_object).map(|text| ("object", text.to_owned())),
-        "array" => held(&Value::is_array)
-            .map(str::to_owned)
-            .or_else(|| (!value.is_null()).then(|| format!("[{}]", raw.get())))
-            .map(|text| ("array", text)),
-        "string" => (value.is_number() || value.is_boolean()).then(|| ("string", format!("\"{}\"", raw.get()))),
-        _ => None,
+    let mended = schema.read().ok().and_then(|schema| mend(&schema, arguments.get(), "", &mut made));
+    match mended.and_then(|text| RawJson::parse(text).ok()) {
+        Some(mended) => (mended, made),
+        None => (arguments.clone(), Vec::new()),
     }
 }
 
-fn integer(value: &Value) -> Option<String> {
-    let number = value.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < 9e15)?;
-    value.as_i64().map(|n| n.to_string()).or_else(|| Some(format!("{number:.0}")))
-}
-
-fn mend_object(schema: &Value, text: &str, place: &str, depth: usize, made: &mut Vec<Coercion>) -> Option<String> {
-    let properties = schema.get("properties")?;
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+/// The new text of a value, where it changes. It goes down with the schema, whose depth serde_json limits.
+fn mend(schema: &Value, text: &str, place: &str, made: &mut Vec<Coercion>) -> Option<String> {
+    let value: Value = serde_json::from_str(text).ok()?;
     let before = made.len();
-    let object: &RawValue = serde_json::from_str(text).ok()?;
-    let mut out = Vec::new();
-    for (name, raw) in Fields::parse("arguments", object).ok()?.into_pairs() {
-        let place = below(place, &name);
-        let Some(schema) = properties.get(&*name) else {
-            out.push((name, Cow::Borrowed(raw.get())));
-            continue;
+    let fits_text = |text: &str| serde_json::from_str(text).is_ok_and(|value| fits(schema, &value));
+    let shapes = || listed(schema, "anyOf").iter().chain(listed(schema, "oneOf"));
+    if !shapes().any(|shape| fits(shape, &value)) {
+        for shape in shapes() {
+            if let Some(mended) = mend(shape, text, place, made).filter(|text| fits_text(text)) {
+                return Some(mended);
+            }
+            made.truncate(before);
+        }
+    }
+    let Some((from, to, new)) = converted(schema, &value, text) else {
+        return mend_members(schema, text, place, made);
+    };
+    made.push(Coercion { place: place.to_owned(), from, to });
+    let mended = mend_members(schema, &new, place, made).unwrap_or(new);
+    if fits_text(&mended) {
+        return Some(mended);
+    }
+    made.truncate(before);
+    None
+}
+
+/// What the value is, what is wanted, and the value as that, where it isn't and can be read as it.
+fn converted(schema: &Value, value: &Value, text: &str) -> Option<(&'static str, &'static str, String)> {
+    let (from, types) = (type_of(value), listed(schema, "type"));
+    // An integer that is written with a fraction is one for the schema, and none for a program.
+    let is_rewrite = from == "integer" && text.contains(['.', 'e', 'E']) && types.iter().all(|one| one != "number");
+    if allows(schema, from) && !is_rewrite {
+        return None;
+    }
+    types.iter().find_map(|to| {
+        let to = ["integer", "number", "boolean", "object", "array", "string"].into_iter().find(|known| to == known)?;
+        let held = value.as_str().map(str::trim);
+        let held = held.filter(|held| serde_json::from_str(held).is_ok_and(|held| admits(to, type_of(&held))));
+        let new = match (to, value) {
+            ("integer", Value::Number(_)) => whole(text)?,
+            _ if allows(schema, from) => return None,
+            ("integer", _) => whole(held?)?,
+            ("string", Value::Number(_) | Value::Bool(_)) => format!("\"{text}\""),
+            ("array", _) if held.is_none() && !value.is_null() => format!("[{text}]"),
+            _ => held?.to_owned(),
         };
-        if raw.get() == "null" && !required.contains(&&*name) && !allows(&types(schema), "null") {
+        Some((if from == to { "number" } else { from }, to, new))
+    })
+}
+
+/// The text of a whole number without a fraction, as far as it is exact.
+fn whole(text: &str) -> Option<String> {
+    if !text.contains(['.', 'e', 'E']) {
+        return Some(text.to_owned());
+    }
+    let number = text.parse().ok().filter(|n: &f64| n.fract() == 0.0 && n.abs() < 9e15);
+    number.map(|number| format!("{number:.0}"))
+}
+
+fn mend_members(schema: &Value, text: &str, place: &str, made: &mut Vec<Coercion>) -> Option<String> {
+    let (open, all, close) = members(serde_json::from_str(text).ok()?).ok()??;
+    let (before, mut out) = (made.len(), Vec::with_capacity(all.len()));
+    for (i, (name, raw)) in all.into_iter().enumerate() {
+        let place = name.as_ref().map_or_else(|| below(place, i), |name| below(place, name));
+        let inner = match &name {
+            Some(name) => schema.get("properties").and_then(|all| all.get(&**name)),
+            None => schema.get("items"),
+        };
+        let may_go = |name: &str| !listed(schema, "required").iter().any(|one| one == name);
+        if raw.get() == "null"
+            && name.as_deref().is_some_and(may_go)
+            && inner.is_some_and(|inner| !fits(inner, &Value::Null))
+        {
             made.push(Coercion { place, from: "null", to: "absent" });
             continue;
         }
-        let changed = mend(schema, raw, &place, depth, made);
-        out.push((name, changed.map_or(Cow::Borrowed(raw.get()), Cow::Owned)));
+        let new = inner.and_then(|inner| mend(inner, raw.get(), &place, made));
+        let text = new.as_deref().unwrap_or(raw.get());
+        out.push(match name {
+            Some(name) => format!("{}:{text}", RawJson::of(&name).ok()?),
+            None => text.to_owned(),
+        });
     }
-    let field =
-        |(name, text): (Cow<'_, str>, Cow<'_, str>)| Some(format!("{}:{text}", serde_json::to_string(&name).ok()?));
-    let fields: Option<Vec<String>> = out.into_iter().map(field).collect();
-    (made.len() > before).then_some(format!("{{{}}}", fields?.join(",")))
-}
-
-fn mend_array(schema: &Value, text: &str, place: &str, depth: usize, made: &mut Vec<Coercion>) -> Option<String> {
-    let schema = schema.get("items")?;
-    let before = made.len();
-    let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-    let mut out = Vec::with_capacity(items.len());
-    for (i, raw) in items.into_iter().enumerate() {
-        out.push(mend(schema, raw, &below(place, i), depth, made).unwrap_or_else(|| raw.get().to_owned()));
-    }
-    (made.len() > before).then(|| format!("[{}]", out.join(",")))
+    (made.len() > before).then(|| format!("{open}{}{close}", out.join(",")))
 }

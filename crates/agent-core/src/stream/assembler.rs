@@ -2,28 +2,15 @@
 
 use std::collections::HashSet;
 
-use super::{BlockStart, ModelEvent, PartialArguments};
+use crate::macros::{getters, setters};
 use crate::{
-    error::{ProviderError, ProviderErrorKind},
-    id::MessageId,
-    json::RawJson,
-    message::{
-        Arguments, AssistantMessage, ContentBlock, Origin, StopReason, TextBlock, ThinkingBlock, ToolCall, Usage,
-    },
+    Arguments, AssistantMessage, BlockStart, ContentBlock, MessageId, ModelEvent, Origin, PartialArguments,
+    ProviderError, ProviderErrorKind, StopReason, TextBlock, ThinkingBlock, ToolCall, Usage,
 };
 
 /// How many blocks a message may have, and how many bytes of text and arguments.
 const MAX_BLOCKS: usize = 10_000;
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-
-/// What a piece of text is added to.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Text,
-    Thinking,
-    Signature,
-    Arguments,
-}
 
 /// Events that do not make a message: a fault of the wire, or a hostile server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -88,20 +75,28 @@ pub struct Assembler {
     stopped: bool,
 }
 
+/// A block that is not whole.
 #[derive(Debug)]
 struct Partial {
-    kind: Kind,
-    metadata: Option<RawJson>,
+    block: ContentBlock,
+    /// Of a call, until they are whole.
+    arguments: Option<PartialArguments>,
+    /// It came whole, and takes nothing.
+    whole: bool,
     ended: bool,
 }
 
-#[derive(Debug)]
-enum Kind {
-    Text(String),
-    Thinking { text: String, signature: String, encrypted: Option<String>, origin: Origin },
-    Call { name: String, vendor_id: Option<String>, arguments: PartialArguments },
-    Whole(ContentBlock),
-}
+setters!(Assembler {
+    /// Says who answers; a model that the vendor names in its answer wins.
+    origin(origin: Origin) => message.origin = origin;
+});
+
+getters!(Assembler {
+    /// Whether the answer has ended.
+    is_stopped -> bool = |this| this.stopped;
+    /// The tokens reported so far.
+    usage -> Usage = |this| this.message.usage;
+});
 
 impl Assembler {
     /// An assembler for a message with this id.
@@ -111,21 +106,13 @@ impl Assembler {
         Self { message, blocks: Vec::new(), bytes: 0, stopped: false }
     }
 
-    /// Says who answers; a model that the vendor names in its answer wins.
-    #[must_use]
-    pub fn origin(mut self, origin: Origin) -> Self {
-        self.message.origin = origin;
-        self
-    }
-
     /// Adds an event.
     ///
     /// # Errors
     /// [`AssemblyError`] where it does not fit; what came before stays.
     pub fn push(&mut self, event: &ModelEvent) -> Result<(), AssemblyError> {
-        let step = step_name(event);
         if self.stopped && !matches!(event, ModelEvent::Usage(_) | ModelEvent::BlockEnd { .. }) {
-            return Err(AssemblyError::AfterStop { step });
+            return Err(AssemblyError::AfterStop { step: step_name(event) });
         }
         match event {
             ModelEvent::Start { response_id, model } => {
@@ -137,19 +124,12 @@ impl Assembler {
                     self.message.origin.model = model.to_string();
                 }
             }
-            ModelEvent::BlockStart { block, start } => self.begin(*block, start)?,
-            ModelEvent::TextDelta { block, text } => self.grow(*block, Part::Text, text)?,
-            ModelEvent::ThinkingDelta { block, text } => self.grow(*block, Part::Thinking, text)?,
-            ModelEvent::SignatureDelta { block, signature } => self.grow(*block, Part::Signature, signature)?,
-            ModelEvent::ArgumentsDelta { block, json } => self.grow(*block, Part::Arguments, json)?,
-            ModelEvent::Metadata { block, metadata } => {
-                let partial = self.partial(*block, step)?;
-                if let Kind::Thinking { .. } | Kind::Whole(_) = partial.kind {
-                    return Err(AssemblyError::Misplaced { step, block: *block });
-                }
-                partial.metadata = Some(metadata.clone());
-            }
-            ModelEvent::BlockEnd { block } => self.partial(*block, step)?.ended = true,
+            ModelEvent::BlockStart { block, start } => return self.begin(*block, start),
+            ModelEvent::TextDelta { block, text: more }
+            | ModelEvent::ThinkingDelta { block, text: more }
+            | ModelEvent::SignatureDelta { block, signature: more }
+            | ModelEvent::ArgumentsDelta { block, json: more } => return self.step(*block, event, more),
+            ModelEvent::Metadata { block, .. } | ModelEvent::BlockEnd { block } => return self.step(*block, event, ""),
             ModelEvent::Usage(usage) => self.message.usage = *usage,
             ModelEvent::Stop { reason, detail } => {
                 self.stopped = true;
@@ -160,59 +140,6 @@ impl Assembler {
         Ok(())
     }
 
-    /// Whether the answer has ended.
-    pub fn is_stopped(&self) -> bool {
-        self.stopped
-    }
-
-    /// The tokens reported so far.
-    pub fn usage(&self) -> Usage {
-        self.message.usage
-    }
-
-    /// The arguments of a call while they stream.
-    pub fn arguments(&self, block: u32) -> Option<&PartialArguments> {
-        match &self.blocks.get(usize::try_from(block).ok()?)?.kind {
-            Kind::Call { arguments, .. } => Some(arguments),
-            _ => None,
-        }
-    }
-
-    /// The text of a block so far.
-    pub fn text(&self, block: u32) -> Option<&str> {
-        match &self.blocks.get(usize::try_from(block).ok()?)?.kind {
-            Kind::Text(text) | Kind::Thinking { text, .. } => Some(text),
-            _ => None,
-        }
-    }
-
-    /// The message. Without a [`ModelEvent::Stop`] it ends in [`StopReason::Error`].
-    pub fn finish(mut self) -> AssistantMessage {
-        let mut seen = HashSet::new();
-        self.message.content = self.blocks.into_iter().map(|b| b.into_block(&mut seen)).collect();
-        self.message
-    }
-
-    /// What had arrived of an answer that was stopped: by us, or by an error.
-    ///
-    /// Text and readable thinking stay. Unfinished thinking loses its signature, which covers only
-    /// the whole. A call that had not ended stays as a call whose arguments were cut off.
-    pub fn interrupt(mut self, reason: StopReason, error: Option<String>) -> AssistantMessage {
-        if !self.stopped {
-            self.message.stop_reason = reason;
-            self.message.error = error;
-            for block in self.blocks.iter_mut().filter(|block| !block.ended) {
-                match &mut block.kind {
-                    Kind::Thinking { signature, .. } => signature.clear(),
-                    // Nothing would mean no arguments, and the call could run.
-                    Kind::Call { arguments, .. } if arguments.json().trim().is_empty() => arguments.push("{"),
-                    _ => {}
-                }
-            }
-        }
-        self.finish()
-    }
-
     fn begin(&mut self, block: u32, start: &BlockStart) -> Result<(), AssemblyError> {
         let expected = self.blocks.len();
         if usize::try_from(block) != Ok(expected) {
@@ -221,80 +148,110 @@ impl Assembler {
         if expected >= MAX_BLOCKS {
             return Err(AssemblyError::TooLarge { limit: MAX_BLOCKS, unit: "blocks" });
         }
-        let kind = match start {
-            BlockStart::Text => Kind::Text(String::new()),
-            BlockStart::Thinking { origin, encrypted } => Kind::Thinking {
-                text: String::new(),
-                signature: String::new(),
-                encrypted: encrypted.as_ref().map(ToString::to_string),
-                origin: origin.clone(),
-            },
-            BlockStart::ToolCall { name, vendor_id } => Kind::Call {
-                name: name.to_string(),
-                vendor_id: vendor_id.as_ref().map(ToString::to_string),
-                arguments: PartialArguments::new(),
-            },
-            BlockStart::Whole(block) => Kind::Whole(block.clone()),
+        let block = match start {
+            BlockStart::Text => ContentBlock::text(""),
+            BlockStart::Thinking { origin, encrypted } => {
+                let mut block = ThinkingBlock::new("").origin(origin.clone());
+                block.encrypted = encrypted.as_ref().map(ToString::to_string);
+                block.into()
+            }
+            BlockStart::ToolCall { name, vendor_id } => {
+                let mut call = ToolCall::new(&**name, Arguments::empty());
+                call.vendor_id = vendor_id.as_ref().map(ToString::to_string);
+                call.into()
+            }
+            BlockStart::Whole(block) => block.clone(),
         };
-        self.blocks.push(Partial { kind, metadata: None, ended: false });
+        let arguments = matches!(start, BlockStart::ToolCall { .. }).then(PartialArguments::new);
+        let whole = matches!(start, BlockStart::Whole(_));
+        self.blocks.push(Partial { block, arguments, whole, ended: whole });
         Ok(())
     }
 
-    /// Adds text to the part of a block that this step is for.
-    fn grow(&mut self, block: u32, part: Part, more: &str) -> Result<(), AssemblyError> {
-        let step = match part {
-            Part::Text => "text",
-            Part::Thinking => "thinking",
-            Part::Signature => "a signature",
-            Part::Arguments => "arguments",
-        };
+    /// Changes a block that has begun; `more` is the text that the event brings.
+    fn step(&mut self, block: u32, event: &ModelEvent, more: &str) -> Result<(), AssemblyError> {
         self.bytes = self.bytes.saturating_add(more.len());
         if self.bytes > MAX_BYTES {
             return Err(AssemblyError::TooLarge { limit: MAX_BYTES, unit: "bytes" });
         }
-        let partial = self.partial(block, step)?;
-        match &mut partial.kind {
-            _ if partial.ended => return Err(AssemblyError::Misplaced { step, block }),
-            Kind::Text(text) if part == Part::Text => text.push_str(more),
-            Kind::Thinking { text, .. } if part == Part::Thinking => text.push_str(more),
-            Kind::Thinking { signature, .. } if part == Part::Signature => signature.push_str(more),
-            Kind::Call { arguments, .. } if part == Part::Arguments => arguments.push(more),
-            _ => return Err(AssemblyError::Misplaced { step, block }),
+        let misplaced = || AssemblyError::Misplaced { step: step_name(event), block };
+        let at = usize::try_from(block).ok();
+        let partial = at.and_then(|at| self.blocks.get_mut(at)).ok_or_else(misplaced)?;
+        match (event, &mut partial.block, &mut partial.arguments) {
+            (ModelEvent::BlockEnd { .. }, ..) => partial.ended = true,
+            (ModelEvent::Metadata { metadata, .. }, ContentBlock::Text(text), _) if !partial.whole => {
+                text.metadata = Some(metadata.clone());
+            }
+            (ModelEvent::Metadata { metadata, .. }, ContentBlock::ToolCall(call), Some(_)) => {
+                call.metadata = Some(metadata.clone())
+            }
+            _ if partial.ended => return Err(misplaced()),
+            (ModelEvent::TextDelta { .. }, ContentBlock::Text(block), _) => block.text.push_str(more),
+            (ModelEvent::ThinkingDelta { .. }, ContentBlock::Thinking(block), _) => block.text.push_str(more),
+            (ModelEvent::SignatureDelta { .. }, ContentBlock::Thinking(block), _) => {
+                block.signature.get_or_insert_default().push_str(more);
+            }
+            (ModelEvent::ArgumentsDelta { .. }, _, Some(arguments)) => arguments.push(more),
+            _ => return Err(misplaced()),
         }
         Ok(())
     }
 
-    fn partial(&mut self, block: u32, step: &'static str) -> Result<&mut Partial, AssemblyError> {
-        let at = usize::try_from(block).ok();
-        let found = at.and_then(|at| self.blocks.get_mut(at));
-        found.ok_or(AssemblyError::Misplaced { step, block })
+    fn partial(&self, block: u32) -> Option<&Partial> {
+        self.blocks.get(usize::try_from(block).ok()?)
     }
-}
 
-impl Partial {
-    /// `seen` holds the vendor ids before this block: a vendor that gives one twice would make the
-    /// history unusable, so a repeated one is dropped and the wire makes one from the call id.
-    fn into_block(self, seen: &mut HashSet<String>) -> ContentBlock {
-        match self.kind {
-            Kind::Text(text) => {
-                let mut block = TextBlock::new(text);
-                block.metadata = self.metadata;
-                ContentBlock::Text(block)
+    /// The arguments of a call while they stream.
+    pub fn arguments(&self, block: u32) -> Option<&PartialArguments> {
+        self.partial(block)?.arguments.as_ref()
+    }
+
+    /// The text of a block so far.
+    pub fn text(&self, block: u32) -> Option<&str> {
+        match &self.partial(block)?.block {
+            ContentBlock::Text(TextBlock { text, .. }) | ContentBlock::Thinking(ThinkingBlock { text, .. }) => {
+                Some(text)
             }
-            Kind::Thinking { text, signature, encrypted, origin } => {
-                let mut block = ThinkingBlock::new(text).origin(origin);
-                block.signature = (!signature.is_empty()).then_some(signature);
-                block.encrypted = encrypted;
-                ContentBlock::Thinking(block)
-            }
-            Kind::Call { name, vendor_id, arguments } => {
-                let mut call = ToolCall::new(name, Arguments::from_text(arguments.into_text()));
-                call.vendor_id = vendor_id.filter(|id| !id.is_empty() && seen.insert(id.clone()));
-                call.metadata = self.metadata;
-                ContentBlock::ToolCall(call)
-            }
-            Kind::Whole(block) => block,
+            _ => None,
         }
+    }
+
+    /// The message. Without a [`ModelEvent::Stop`] it ends in [`StopReason::Error`].
+    pub fn finish(mut self) -> AssistantMessage {
+        let mut seen = HashSet::new();
+        for Partial { mut block, arguments, .. } in self.blocks {
+            match (&mut block, arguments) {
+                (ContentBlock::ToolCall(call), Some(arguments)) => {
+                    call.arguments = Arguments::from_text(arguments.into_text());
+                    // One that comes twice would make the history unusable; a wire makes one of our id.
+                    call.vendor_id.take_if(|id| id.is_empty() || !seen.insert(id.clone()));
+                }
+                (ContentBlock::Thinking(thinking), _) => _ = thinking.signature.take_if(|text| text.is_empty()),
+                _ => {}
+            }
+            self.message.content.push(block);
+        }
+        self.message
+    }
+
+    /// What had arrived of an answer that was stopped: by us, or by an error.
+    ///
+    /// Text and readable thinking stay. Unfinished thinking loses its signature, which covers only
+    /// the whole. A call that had not ended stays as a call whose arguments were cut off.
+    pub fn interrupt(mut self, reason: StopReason, error: Option<String>) -> AssistantMessage {
+        if self.stopped {
+            return self.finish();
+        }
+        (self.message.stop_reason, self.message.error) = (reason, error);
+        for partial in self.blocks.iter_mut().filter(|partial| !partial.ended) {
+            match (&mut partial.block, &mut partial.arguments) {
+                (ContentBlock::Thinking(thinking), _) => thinking.signature = None,
+                // Nothing would mean no arguments, and the call could run.
+                (_, Some(arguments)) if arguments.json().trim().is_empty() => arguments.push("{"),
+                _ => {}
+            }
+        }
+        self.finish()
     }
 }
 

@@ -4,13 +4,9 @@
 mod assembler;
 mod call_slots;
 mod event;
-mod model_stream;
 mod partial;
 
-pub use self::{
-    assembler::{Assembler, AssemblyError},
-    call_slots::CallSlots,
-    event::{BlockStart, ModelEvent},
-    model_stream::ModelStream,
-    partial::{PartialArguments, PartialField},
-};
+pub use assembler::{Assembler, AssemblyError};
+pub use call_slots::CallSlots;
+pub use event::{BlockStart, ModelEvent, ModelStream};
+pub use partial::{PartialArguments, PartialField};

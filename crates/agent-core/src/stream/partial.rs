@@ -1,6 +1,10 @@
 //! Tool arguments while they stream.
 
+use std::iter::zip;
+
 use memchr::memchr2;
+
+use crate::macros::getters;
 
 /// The arguments of a tool call as far as they have arrived.
 ///
@@ -22,6 +26,8 @@ pub struct PartialArguments {
     /// How far the text was looked at; at most an unfinished escape stands behind it.
     at: usize,
     state: State,
+    /// Nesting within the value of a field: 0 is the value's own level.
+    depth: usize,
     fields: Vec<Field>,
 }
 
@@ -44,13 +50,12 @@ enum State {
     Name,
     AfterName,
     BeforeValue,
+    /// In a value that is a string.
     Text,
-    /// In a value that is no string, at this depth, within a string or not.
-    Other {
-        depth: usize,
-        in_string: bool,
-        escaped: bool,
-    },
+    /// In a value that is none.
+    Other,
+    /// In a string within such a value.
+    Inner,
     /// Past the end, or in text that is no object: there are no fields to follow.
     Done,
 }
@@ -58,33 +63,25 @@ enum State {
 /// A field of the outer object, as far as it has arrived.
 #[derive(Debug, Clone, Copy)]
 pub struct PartialField<'a> {
-    name: &'a str,
+    field: &'a Field,
     raw: &'a str,
-    text: Option<&'a str>,
-    complete: bool,
 }
 
-impl<'a> PartialField<'a> {
+getters!(PartialField<'a>, 'a {
     /// The name.
-    pub fn name(&self) -> &'a str {
-        self.name
-    }
-
+    name -> &'a str = |this| &this.field.name;
     /// The JSON text so far.
-    pub fn raw(&self) -> &'a str {
-        self.raw
-    }
-
+    raw -> &'a str = |this| this.raw;
     /// The text so far with its escapes resolved, where the value is a string. It only grows.
-    pub fn text(&self) -> Option<&'a str> {
-        self.text
-    }
-
+    text -> Option<&'a str> = |this| this.field.text.as_deref();
     /// Whether the value is whole.
-    pub fn is_complete(&self) -> bool {
-        self.complete
-    }
-}
+    is_complete -> bool = |this| this.field.end.is_some();
+});
+
+getters!(PartialArguments {
+    /// All JSON text so far.
+    json -> &str = |this| &this.json;
+});
 
 impl PartialArguments {
     /// No text yet.
@@ -95,12 +92,7 @@ impl PartialArguments {
     /// Adds more JSON text, cut anywhere.
     pub fn push(&mut self, json: &str) {
         self.json.push_str(json);
-        while self.state != State::Done && self.step() {}
-    }
-
-    /// All JSON text so far.
-    pub fn json(&self) -> &str {
-        &self.json
+        while self.state != State::Done && self.step().is_some() {}
     }
 
     /// All JSON text.
@@ -110,131 +102,111 @@ impl PartialArguments {
 
     /// The fields of the outer object that have begun, in order.
     pub fn fields(&self) -> impl Iterator<Item = PartialField<'_>> {
-        self.fields.iter().filter(|field| field.start > 0).map(|field| PartialField {
-            name: &field.name,
-            raw: self.json.get(field.start..field.end.unwrap_or(self.json.len())).unwrap_or_default(),
-            text: field.text.as_deref(),
-            complete: field.end.is_some(),
+        self.fields.iter().filter(|field| field.start > 0).map(|field| {
+            let raw = self.json.get(field.start..field.end.unwrap_or(self.json.len()));
+            PartialField { field, raw: raw.unwrap_or_default() }
         })
     }
 
     /// A field of the outer object, once its value has begun.
     pub fn field(&self, name: &str) -> Option<PartialField<'_>> {
-        self.fields().find(|field| field.name == name)
+        self.fields().find(|field| field.name() == name)
     }
 
-    /// Goes on by a byte, or by the rest of a string; `false` where more text is needed.
-    fn step(&mut self) -> bool {
-        if matches!(self.state, State::Name | State::Text) {
-            return self.step_string();
+    /// Looks at the next piece of text; `None` where there is no whole one.
+    fn step(&mut self) -> Option<()> {
+        if let State::Name | State::Text | State::Inner = self.state {
+            return self.string();
         }
-        let Some(&byte) = self.json.as_bytes().get(self.at) else { return false };
-        self.state = match (self.state, byte) {
-            (State::Other { depth, in_string, escaped }, _) => match self.step_other(byte, depth, in_string, escaped) {
-                Some(state) => state,
-                None => {
+        let byte = *self.json.as_bytes().get(self.at)?;
+        self.at += 1;
+        match (self.state, byte) {
+            (State::Other, b'"') => self.state = State::Inner,
+            (State::Other, b'{' | b'[') => self.depth += 1,
+            // A bare value (a number, `true`) ends where the object goes on or ends.
+            (State::Other, b',' | b'}' | b']') if self.depth == 0 => {
+                self.at -= 1;
+                self.end_value();
+            }
+            (State::Other, b'}' | b']') => {
+                self.depth -= 1;
+                if self.depth == 0 {
                     self.end_value();
-                    self.state = State::BeforeName;
-                    return true;
                 }
-            },
-            (state, b' ' | b'\t' | b'\n' | b'\r') => state,
-            (State::Start, b'{') | (State::BeforeName, b',') => State::BeforeName,
+            }
+            (State::Other, _) | (_, b' ' | b'\t' | b'\n' | b'\r') | (State::BeforeName, b',') => {}
+            (State::Start, b'{') => self.state = State::BeforeName,
             (State::BeforeName, b'"') => {
                 self.fields.push(Field::default());
-                State::Name
+                self.state = State::Name;
             }
-            (State::AfterName, b':') => State::BeforeValue,
+            (State::AfterName, b':') => self.state = State::BeforeValue,
             (State::BeforeValue, _) => {
-                if let Some(field) = self.fields.last_mut() {
-                    (field.start, field.text) = (self.at, (byte == b'"').then(String::new));
-                }
-                if byte != b'"' {
-                    self.state = State::Other { depth: 0, in_string: false, escaped: false };
-                    return true;
-                }
-                State::Text
+                let field = self.fields.last_mut()?;
+                (field.start, field.text) = (self.at - 1, (byte == b'"').then(String::new));
+                self.state = if byte == b'"' { State::Text } else { State::Other };
+                self.at -= usize::from(byte != b'"');
             }
-            _ => State::Done,
-        };
-        self.at += 1;
-        true
+            _ => self.state = State::Done,
+        }
+        Some(())
     }
 
-    /// A byte of a value that is no string; `None` where the value ended, with this byte or before it.
-    fn step_other(&mut self, byte: u8, depth: usize, in_string: bool, escaped: bool) -> Option<State> {
-        let (depth, in_string, escaped) = match (byte, in_string) {
-            (_, true) if escaped => (depth, true, false),
-            (b'"', _) => (depth, !in_string, false),
-            (b'\\', true) => (depth, true, true),
-            (b'{' | b'[', false) => (depth + 1, false, false),
-            (b'}' | b']' | b',', false) if depth == 0 => return None,
-            (b'}' | b']', false) if depth == 1 => {
-                self.at += 1;
-                return None;
+    /// Takes in the next run of characters in a string, an escape, or the string's end.
+    fn string(&mut self) -> Option<()> {
+        let rest = self.json.get(self.at..)?;
+        let first = *rest.as_bytes().first()?;
+        let field = self.fields.last_mut()?;
+        let text = if self.state == State::Name { Some(&mut field.name) } else { field.text.as_mut() };
+        self.at += match first {
+            b'"' => 1,
+            b'\\' => {
+                let (len, escaped) = escape(rest.as_bytes())?;
+                text.zip(escaped).into_iter().for_each(|(text, escaped)| text.push(escaped));
+                len
             }
-            (b'}' | b']', false) => (depth - 1, false, false),
-            _ => (depth, in_string, false),
+            _ => {
+                let run = rest.get(..memchr2(b'"', b'\\', rest.as_bytes()).unwrap_or(rest.len()))?;
+                text.into_iter().for_each(|text| text.push_str(run));
+                run.len()
+            }
         };
-        Some(State::Other { depth, in_string, escaped })
-    }
-
-    /// Up to the next escape, over it, or over the closing quote.
-    fn step_string(&mut self) -> bool {
-        let Some(rest) = self.json.get(self.at..).filter(|rest| !rest.is_empty()) else { return false };
-        let Some(field) = self.fields.last_mut() else { return false };
-        let text = if self.state == State::Name { &mut field.name } else { field.text.get_or_insert_default() };
-        match memchr2(b'"', b'\\', rest.as_bytes()) {
-            Some(0) if rest.starts_with('"') => {
-                self.at += 1;
-                if self.state == State::Name {
-                    self.state = State::AfterName;
-                } else {
-                    self.end_value();
-                    self.state = State::BeforeName;
-                }
-            }
-            Some(0) => {
-                let Some(escape) = escape(rest) else { return false };
-                self.at += escape.len();
-                match escape.as_bytes() {
-                    [b'\\', b'n'] => text.push('\n'),
-                    [b'\\', byte @ (b'"' | b'\\' | b'/')] => text.push(char::from(*byte)),
-                    // The rarer ones; a lone half of a surrogate pair is no character.
-                    _ => text.push_str(&serde_json::from_str::<String>(&format!("\"{escape}\"")).unwrap_or_default()),
-                }
-            }
-            found => {
-                let plain = found.and_then(|end| rest.get(..end)).unwrap_or(rest);
-                text.push_str(plain);
-                self.at += plain.len();
+        if first == b'"' {
+            match self.state {
+                State::Name => self.state = State::AfterName,
+                State::Text => self.end_value(),
+                _ => self.state = State::Other,
             }
         }
-        true
+        Some(())
     }
 
     fn end_value(&mut self) {
-        if let Some(field) = self.fields.last_mut() {
-            // White space behind a number or a word is not part of it.
-            let value = self.json.get(field.start..self.at).unwrap_or_default().trim_end();
-            field.end = Some(field.start + value.len());
-        }
+        self.state = State::BeforeName;
+        self.fields.last_mut().into_iter().for_each(|field| field.end = Some(self.at));
     }
 }
 
-/// The escape at the beginning of the text, a surrogate pair being one; `None` while it is cut.
-fn escape(text: &str) -> Option<&str> {
-    let whole = |len: usize| (text.len() >= len).then(|| text.get(..len).or_else(|| text.get(..1))).flatten();
-    if text.len() >= 2 && !text.starts_with("\\u") {
-        // An escaped character may be of several bytes; only hostile text has one.
-        return text.chars().nth(1).and_then(|c| whole(1 + c.len_utf8()));
+/// The escape that `rest` begins with: its length and its character, if it stands for one; `None` if
+/// more has to come.
+fn escape(rest: &[u8]) -> Option<(usize, Option<char>)> {
+    let name = rest.get(1)?;
+    if *name != b'u' {
+        let known = zip(b"\"\\/bfnrt", b"\"\\/\x08\x0c\n\r\t").find(|(known, _)| *known == name);
+        // Where JSON has no such escape the character stands for itself.
+        return Some(known.map_or((1, None), |(_, meant)| (2, Some(char::from(*meant)))));
     }
-    let one = whole(6)?;
-    let is_high =
-        one.get(2..4).is_some_and(|hex| matches!(hex.to_ascii_lowercase().as_str(), "d8" | "d9" | "da" | "db"));
-    match text.get(6..).unwrap_or_default() {
-        low if is_high && low.starts_with("\\u") => whole(12),
-        low if is_high && (low.is_empty() || low == "\\") => None,
-        _ => Some(one),
-    }
+    let unit = |at: usize| {
+        let digits = str::from_utf8(rest.get(at..at + 4)?).ok().and_then(|digits| u16::from_str_radix(digits, 16).ok());
+        Some(digits.unwrap_or_default())
+    };
+    let first = unit(2)?;
+    let pair = match rest.get(6..)? {
+        _ if !(0xD800..0xDC00).contains(&first) => return Some((6, char::from_u32(first.into()))),
+        [] | [b'\\'] => return None,
+        [b'\\', b'u', ..] => char::decode_utf16([first, unit(8)?]).next().and_then(Result::ok),
+        _ => None,
+    };
+    // A lone half of a pair is no character.
+    Some((if pair.is_some() { 12 } else { 6 }, pair))
 }

@@ -33,6 +33,17 @@ fn every_keyword_of_the_structural_check() {
     check(r#""type":"boolean""#, &["true"], &[("{}", "/v: is a object, and has to be boolean")]);
     check(r#""enum":["a",1]"#, &["\"a\"", "1", "1.0"], &[("\"b\"", "/v: has to be one of [\"a\",1]")]);
     check(r#""const":2"#, &["2", "2.0"], &[("3", "/v: has to be 2")]);
+    check(
+        r#""const":{"a":[1,{}]}"#,
+        &["{\"a\":[1.0,{}]}"],
+        &[
+            ("{\"a\":[1]}", "/v: has to be {\"a\":[1,{}]}"),
+            ("{\"a\":[1,{}],\"b\":1}", "/v: has to be {\"a\":[1,{}]}"),
+            ("{\"b\":[1,{}]}", "/v: has to be {\"a\":[1,{}]}"),
+        ],
+    );
+    let large = "/v: has to be 9007199254740993";
+    check(r#""const":9007199254740993"#, &["9007199254740993"], &[("9007199254740992", large)]);
     check(r#""minimum":2"#, &["2", "\"no number\""], &[("1", "/v: has to be at least 2")]);
     check(r#""maximum":2"#, &["2"], &[("3", "/v: has to be at most 2")]);
     check(r#""exclusiveMinimum":2"#, &["2.1"], &[("2", "/v: has to be more than 2")]);
@@ -62,6 +73,9 @@ fn every_keyword_of_the_structural_check() {
         let shapes = "/v: fits none of the 2 shapes that are allowed here";
         check(&format!("\"{name}\":{either}"), &["\"\"", "{\"a\":1}"], &[("1", shapes), ("{}", shapes)]);
     }
+    // What depends on a keyword that is not looked at is not looked at either.
+    check(r#""patternProperties":{"^x":{}},"additionalProperties":false"#, &["{\"xa\":1}"], &[]);
+    check(r#""prefixItems":[{"type":"string"}],"items":false"#, &["[\"a\"]"], &[]);
     check(r##""$ref":"#/$defs/x","unknown":true"##, &["1", "{}"], &[]);
 }
 
@@ -88,6 +102,13 @@ fn a_schema_of_false_allows_nothing_and_hostile_nesting_ends() {
     assert_eq!(found("{}", &deep), ["/: the arguments cannot be read as JSON"]);
     let (unchanged, made) = coerce(&raw("{}"), &raw(&deep));
     assert!(unchanged.get() == deep && made.is_empty());
+    // Every level of these could be mended in several ways, and the innermost in none.
+    for level in [r#"{"type":["array","array","object"],"items":"#, r#"{"type":"array","items":{},"anyOf":["#] {
+        let close = if level.ends_with('[') { "]}" } else { "}" };
+        let schema = format!("{}false{}", level.repeat(50), close.repeat(50));
+        let text = raw(r#""[\"[\\\"x\\\"]\"]""#);
+        assert_eq!(coerce(&raw(&schema), &text), (text, vec![]));
+    }
 }
 
 /// Coerced text and what was reported, as `place from>to`.
@@ -117,6 +138,10 @@ fn the_listed_coercions_are_made_and_reported() {
     check(r#"{"type":"object"}"#, r#""{\"a\":1}""#, r#"{"a":1}"#, "/v string>object");
     check(r#"{"type":"array","items":{"type":"string"}}"#, "\"a\"", "[\"a\"]", "/v string>array");
     check(r#"{"type":["integer","null"]}"#, "\"7\"", "7", "/v string>integer");
+    check(r#"{"type":"integer"}"#, "\"5.0\"", "5", "/v string>integer");
+    check(r#"{"type":["string","integer"]}"#, "5e0", "5", "/v number>integer");
+    check(r#"{"anyOf":[{"type":"integer"},{"type":"null"}]}"#, "\"7\"", "7", "/v string>integer");
+    check(r#"{"oneOf":[{"type":"null"},{"type":"boolean"}]}"#, "\"true\"", "true", "/v string>boolean");
     assert_eq!(coerced(r#"{"type":"string"}"#, "null"), ("{}".to_owned(), vec!["/v null>absent".to_owned()]));
     assert_eq!(
         coerced(r#"{"type":"array","items":{"type":"integer"}}"#, "\"3\""),
@@ -133,12 +158,23 @@ fn what_fits_or_cannot_be_mended_keeps_its_bytes() {
     check(r#"{"type":"integer"}"#, "\"5.5\"");
     check(r#"{"type":"integer"}"#, "5");
     check(r#"{"type":"number"}"#, "5.0");
+    check(r#"{"type":["number","integer"]}"#, "5.0");
+    check(r#"{"type":"integer"}"#, "5.5");
+    check(r#"{"type":"integer"}"#, "1e300");
     check(r#"{"type":"boolean"}"#, "\"yes\"");
     check(r#"{"type":"string"}"#, "\"5\"");
     check(r#"{"type":"string"}"#, "[1]");
     check(r#"{"type":["string","null"]}"#, "null");
     check(r#"{"type":"object"}"#, "\"no json\"");
     check("{}", "\"5\"");
+    // The mended value would not fit either.
+    check(r#"{"type":"integer","enum":[1,2]}"#, "\"5\"");
+    check(r#"{"type":"array","items":{"type":"integer"}}"#, "\"x\"");
+    check(r#"{"type":"array","items":{"type":"array"}}"#, "[null]");
+    check(r#"{"anyOf":[{"type":"integer","maximum":4},{"type":"null"}]}"#, "\"5\"");
+    check(r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#, "\"5\"");
+    check(r#"{"anyOf":[{"properties":{"n":{"type":"integer"}},"required":["m"]}]}"#, r#"{"n":"1"}"#);
+    check(r#"{"type":"string"}"#, "{}");
     let schema = raw(r#"{"type":"object","required":["v"],"properties":{"v":{"type":"string"}}}"#);
     assert_eq!(coerce(&schema, &raw(r#"{"v":null}"#)).1, [], "a required field stays, and the check names it");
     // Beside a change everything else keeps its bytes.
