@@ -15,3 +15,4 @@ mod proxies;
 mod soak;
 mod support;
 mod tls;
+mod unauthorized;
