@@ -3,7 +3,8 @@
 use std::{fmt, sync::Arc};
 
 use agent_core::{
-    CacheBreak, CallIntent, JournalError, Message, Money, Origin, ProviderError, RunEnding, RunId, StopReason, Usage,
+    CacheBreak, CallId, CallIntent, JournalError, Message, Money, Origin, ProviderError, RunEnding, RunId, StopReason,
+    Suspended, Usage,
 };
 
 use crate::StateError;
@@ -50,9 +51,13 @@ pub enum Ending {
     Truncated,
     /// Something stopped it.
     Stopped(StopCause),
-    /// It waits for answers to these calls; any process can take it up again. Empty where a tool waits for something
-    /// else.
-    Paused(Vec<CallIntent>),
+    /// It waits, as data: any process can take it up again.
+    Paused {
+        /// The calls that somebody has to agree to.
+        approvals: Vec<CallIntent>,
+        /// The calls whose tools wait for something outside.
+        suspended: Vec<(CallId, Suspended)>,
+    },
     /// It was cancelled.
     Cancelled,
     /// It failed.
@@ -124,7 +129,7 @@ impl Ending {
             Self::Refused => RunEnding::Refused,
             Self::Truncated => RunEnding::Truncated,
             Self::Stopped(cause) => RunEnding::Stopped(cause.to_string()),
-            Self::Paused(_) => RunEnding::Paused,
+            Self::Paused { .. } => RunEnding::Paused,
             Self::Cancelled => RunEnding::Cancelled,
             Self::Failed(error) => {
                 let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());

@@ -15,8 +15,7 @@ pub(crate) const EXPIRED: &str = "Not run: nobody agreed in time.";
 pub(crate) const NO_ANSWER: &str = "Not run: nobody agreed before the user went on.";
 pub(crate) const WITHHELD: &str = "The output is withheld: a check of it failed.";
 pub(crate) const CANCEL_NOTE: &str = "The user cancelled while tools were running.";
-pub(crate) const LOOP_NOTE: &str =
-    "You have made the same call several times in a row. Its result will not change: do something else, or say what \
+pub(crate) const LOOP_NOTE: &str = "You have made the same call several times in a row. Its result will not change: do something else, or say what \
      you need.";
 pub(crate) const EMPTY_NOTE: &str = "Your answer was empty. Answer, or call a tool.";
 pub(crate) const INTERRUPTED: &str = "interrupted";

@@ -5,10 +5,7 @@ use agent_core::{
     Price, ProviderErrorKind, RecordBody, StopReason, TokenBound, ViewEdit, WorstCaseError,
 };
 
-use super::{
-    CallOutcome, Effect, HookPoint, Machine, Phase, PreparedFacts, Step,
-    turn::Purpose,
-};
+use super::{CallOutcome, Effect, HookPoint, Machine, Phase, PreparedFacts, Step, turn::Purpose};
 use crate::{CachePolicy, Ending, FailedCall, RunError, StopCause, state::kind};
 
 /// The fewest tokens of output for which a request is worth sending when the budget is nearly used up.

@@ -123,5 +123,4 @@ impl Machine {
         self.visited.retain(|(_, to)| *to != Phase::Done);
         self.phase = Phase::Done;
     }
-
 }

@@ -12,9 +12,16 @@ const LONGEST: usize = 8;
 pub(super) enum Verdict {
     Fine,
     /// The model is told, and the calls run.
-    Tell { call: ChainHash, at: usize, repetitions: u32 },
+    Tell {
+        call: ChainHash,
+        at: usize,
+        repetitions: u32,
+    },
     /// The run ends, and none of the calls runs.
-    Stop { at: usize, repetitions: u32 },
+    Stop {
+        at: usize,
+        repetitions: u32,
+    },
 }
 
 /// Judges the last `new` calls of `recent`. `at` in the verdict counts from the first of the new ones. `told` are the

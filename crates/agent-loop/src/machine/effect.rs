@@ -15,6 +15,11 @@ use crate::{FailedCall, Queue, RunReport};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId(pub(super) u64);
 
+impl EffectId {
+    /// No effect: for inputs that belong to none, commands and the time.
+    pub const NONE: Self = Self(0);
+}
+
 /// What is to be done next.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -290,7 +295,7 @@ pub enum Judgement {
 #[non_exhaustive]
 pub enum Command {
     /// Put input into a queue, or change what is there under the same id.
-    Put(Queue, Message),
+    Put(Queue, Box<Message>),
     /// Take input back that is still in its queue.
     Withdraw(MessageId),
     /// Answer an approval.

@@ -42,7 +42,7 @@ impl Machine {
             Command::Put(queue, message) => {
                 let (name, id) = (queue.as_str(), message.id());
                 if self.phase != Phase::Done {
-                    self.write(RecordBody::QueuePut { queue: name.into(), message });
+                    self.write(RecordBody::QueuePut { queue: name.into(), message: *message });
                     self.emit(AgentEvent::Queued { queue: name, message: id });
                 }
             }
@@ -140,10 +140,9 @@ impl Machine {
         let ran = |slot: &super::wave::Slot| {
             matches!(slot.stage, Stage::Running(_) | Stage::Intended { .. } | Stage::After(_) | Stage::Over)
         };
-        if self.wave.slots.iter().any(ran) && self.phase != Phase::Heal {
-            if let Some(interrupt) = &mut self.interrupt {
-                interrupt.met_tools = true;
-            }
+        let met_tools = self.wave.slots.iter().any(ran) && self.phase != Phase::Heal;
+        if let Some(interrupt) = self.interrupt.as_mut().filter(|_| met_tools) {
+            interrupt.met_tools = true;
         }
         if self.wave.slots.is_empty() && self.phase == Phase::Judge {
             self.judge();

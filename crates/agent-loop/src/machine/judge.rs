@@ -1,7 +1,7 @@
 //! An answer is looked at, and its calls are judged before any of them runs.
 
 use agent_core::{
-    AgentEvent, ApprovalAnswer, Approval, CallId, CallIntent, Message, RawJson, RecordBody, StopReason, Verdict,
+    AgentEvent, Approval, ApprovalAnswer, CallId, CallIntent, Message, RawJson, RecordBody, StopReason, Verdict,
 };
 
 use super::{

@@ -21,8 +21,8 @@ mod writes;
 use std::{collections::VecDeque, sync::Arc};
 
 use agent_core::{
-    AgentEvent, CallId, CallOptions, IdSource, JournalError, JournalRecord, Message, MessageId, ModelFacts, NoteMessage,
-    PieceCache, RecordBody, RunFacts, RunId, ToolSet,
+    AgentEvent, CallId, CallOptions, IdSource, JournalError, JournalRecord, Message, MessageId, ModelFacts,
+    NoteMessage, PieceCache, RecordBody, RunFacts, RunId, ToolSet,
 };
 
 pub use self::{

@@ -3,8 +3,7 @@
 use agent_core::{Access, RecordBody, ToolError, ToolIntent, ToolOutcome, ToolOutput};
 
 use super::{
-    Effect, HookPoint, Hooked, Machine, Phase, RunTool, Step,
-    output,
+    Effect, HookPoint, Hooked, Machine, Phase, RunTool, Step, output,
     wave::{Running, Slot, Stage, Stopping},
 };
 use crate::{ApprovalMode, Concurrency, Ending, Queue, state::kind, texts};
@@ -198,11 +197,16 @@ impl Machine {
         if !self.writes.is_idle() || !self.wave.slots.iter().all(can_pause) || !self.choose().is_empty() {
             return false;
         }
-        let pending: Vec<_> = self.state.pending_approvals().cloned().collect();
         if self.phase == Phase::Heal {
             return false;
         }
-        self.ending.get_or_insert(Ending::Paused(pending));
+        let approvals: Vec<_> = self.state.pending_approvals().cloned().collect();
+        let suspended = self.wave.slots.iter().filter_map(|slot| match &slot.stage {
+            Stage::Suspended(suspended) => Some((slot.id, suspended.clone())),
+            _ => None,
+        });
+        let suspended = suspended.collect();
+        self.ending.get_or_insert(Ending::Paused { approvals, suspended });
         self.go(Phase::Paused);
         true
     }

@@ -299,7 +299,8 @@ impl Machine {
     /// What is asked of the model: what the agent says, what a hook says, and less output where less is left.
     pub(super) fn options(&self) -> Arc<CallOptions> {
         let model = self.setup.models.get(self.turn.model);
-        let options = self.turn.options.clone().or_else(|| model.map(|(options, _)| options.clone())).unwrap_or_default();
+        let options =
+            self.turn.options.clone().or_else(|| model.map(|(options, _)| options.clone())).unwrap_or_default();
         // A vendor refuses a limit above its own, so that one is set only to lower what holds already.
         let held = options.max_output.or(model.and_then(|(_, facts)| facts.max_output));
         let left = self.tokens_left().filter(|left| held.is_some_and(|held| *left < held));

@@ -1,6 +1,8 @@
 //! The calls of one answer, and how far each is.
 
-use agent_core::{AgentEvent, Arguments, CallId, CallIntent, Coercion, RecordBody, Suspended, ToolIntent, ToolOutput, Verdict};
+use agent_core::{
+    AgentEvent, Arguments, CallId, CallIntent, Coercion, RecordBody, Suspended, ToolIntent, ToolOutput, Verdict,
+};
 
 use super::{EffectId, Machine};
 
@@ -29,11 +31,19 @@ pub(super) enum Stage {
     /// It is being judged.
     Judging(EffectId),
     /// Somebody is asked; `None` before the record is acknowledged, or where only a command can answer.
-    Asked { effect: Option<EffectId>, told: bool, expiring: bool },
+    Asked {
+        effect: Option<EffectId>,
+        told: bool,
+        expiring: bool,
+    },
     /// It can begin when the scheduler lets it.
     Ready(Box<Ready>),
     /// Its intent is on its way into the journal.
-    Intended { intent: Box<ToolIntent>, coercions: Vec<Coercion>, verify: bool },
+    Intended {
+        intent: Box<ToolIntent>,
+        coercions: Vec<Coercion>,
+        verify: bool,
+    },
     Running(Running),
     /// The hooks look at its output.
     After(EffectId),

@@ -11,12 +11,12 @@ use agent_core::{
     ToolIntent, Transcript, TranscriptError, Usage, ViewError,
 };
 
-pub(crate) use self::{apply::VERSION, queue::kind, run::is_empty_answer};
 pub use self::{
     apply::Entered,
     queue::{Queue, Queued},
     run::RunProgress,
 };
+pub(crate) use self::{apply::VERSION, queue::kind, run::is_empty_answer};
 
 /// The state of a conversation. It changes by [`apply`](Self::apply) only: live after a record is acknowledged, and on
 /// resume. A clone is cheap, and the first append to one of two clones costs O(messages).

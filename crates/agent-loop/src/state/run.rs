@@ -1,6 +1,8 @@
 //! How far a run is: what limits and detection count, as a fold of records.
 
-use agent_core::{AssistantMessage, CallId, ChainHash, Money, NoteMessage, Origin, RunEnding, RunId, StopReason, Usage};
+use agent_core::{
+    AssistantMessage, CallId, ChainHash, Money, NoteMessage, Origin, RunEnding, RunId, StopReason, Usage,
+};
 use agent_core::{RawJson, canonical};
 
 use super::kind;
@@ -93,7 +95,7 @@ impl RunProgress {
             kind::EMPTY => self.empty_nudges = self.empty_nudges.saturating_add(1),
             kind::CONTINUE => self.continues = self.continues.saturating_add(1),
             kind::LOOP => {
-                self.told.extend(self.recent.last());
+                self.told.extend(note.data.as_ref().and_then(|call| call.read::<ChainHash>().ok()));
                 self.recent.clear();
             }
             _ => {}

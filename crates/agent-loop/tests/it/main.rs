@@ -1,0 +1,6 @@
+//! The behaviour of `agent-loop`, through its public API.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may fail so")]
+#![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
+
+mod given;
+mod traces;
