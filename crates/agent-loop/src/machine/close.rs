@@ -36,7 +36,7 @@ impl Machine {
         if self.interrupt.is_some() || self.ending.is_some() || ends {
             return self.go(Phase::End);
         }
-        self.turn.number += 1;
+        (self.turn.number, self.turn.message) = (self.turn.number + 1, None);
         if !self.turn.natural || !self.state.queued().is_empty() {
             return self.go(Phase::BeginTurn);
         }

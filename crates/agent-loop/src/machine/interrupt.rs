@@ -144,9 +144,6 @@ impl Machine {
         if let Some(interrupt) = self.interrupt.as_mut().filter(|_| met_tools) {
             interrupt.met_tools = true;
         }
-        if self.wave.slots.is_empty() && self.phase == Phase::Judge {
-            self.judge();
-        }
         self.each_slot(|machine, slot| match &slot.stage {
             Stage::Running(Running { .. }) => machine.stop_tool(slot, Stopping::Cancelled),
             // It waits elsewhere, and is not undone by this.

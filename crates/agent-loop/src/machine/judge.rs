@@ -28,11 +28,12 @@ impl Machine {
         let has_calls = self.state.open_turn().is_some();
         match answer.map(|answer| &answer.stop_reason) {
             Some(StopReason::Refusal) => self.ends(Ending::Refused),
+            Some(StopReason::Error) => self.ends(Ending::Failed(failed(answer))),
+            Some(StopReason::Cancelled) => self.ends(Ending::Cancelled),
             _ if has_calls => return self.check_calls(),
             Some(StopReason::MaxTokens | StopReason::ContextWindow) => self.ends(Ending::Truncated),
             // The vendor paused a long answer: it is sent again as it is.
             Some(StopReason::Paused) => {}
-            Some(StopReason::Error) => self.ends(Ending::Failed(failed(answer))),
             _ if answer.is_none_or(is_empty_answer) => self.empty_answer(),
             _ => self.turn.natural = true,
         }
@@ -93,7 +94,10 @@ impl Machine {
 
     /// Answers every call of the open turn that has no answer.
     pub(super) fn answer_calls(&mut self, text: &str) {
-        self.build_wave(|machine, slot| machine.settle(slot, texts::error(text)));
+        self.build_wave(|machine, slot| {
+            let begun = machine.state.intents.contains_key(&slot.id);
+            machine.settle(slot, texts::error(if begun { texts::UNKNOWN } else { text }));
+        });
     }
 
     /// Begins to judge the calls of the open turn, and takes up again what was left of it.
@@ -219,7 +223,7 @@ impl Machine {
     }
 }
 
-/// A driver of somebody's own that says an error is an answer.
+/// The error of an answer that was cut off, when its run is resumed.
 fn failed(answer: Option<&agent_core::AssistantMessage>) -> crate::RunError {
     let text = answer.and_then(|answer| answer.error.clone()).unwrap_or_default();
     crate::RunError::Provider(agent_core::ProviderError::new(agent_core::ProviderErrorKind::Other, text))

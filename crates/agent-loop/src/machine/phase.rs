@@ -25,7 +25,7 @@ phases! {
     /// Calls that a crash left open are answered.
     Heal => [BeginTurn, End];
     /// A turn begins.
-    BeginTurn => [Input, Judge];
+    BeginTurn => [Input, Answered];
     /// Prompts, steering and follow-ups pass the hooks and enter the history.
     Input => [Limits, CloseTurn];
     /// Limits are looked at.

@@ -1,6 +1,6 @@
 //! The resume fold's other half: what a crash, a drop or a pause left open is settled before anything new begins.
 
-use agent_core::{AgentEvent, Billed, CallEnd, RecordBody, Replay, RunEnding};
+use agent_core::{AgentEvent, Billed, CallEnd, Message, RecordBody, Replay, RunEnding};
 
 use super::{Begin, Machine, Phase, wave::Slot};
 use crate::{state, texts};
@@ -19,9 +19,14 @@ impl Machine {
             self.write(RecordBody::CallSettled(end));
         }
         if self.begin == Some(Begin::Resume) {
-            // A turn that has calls goes on as a turn; one that has none yet begins anew.
+            // An answer that was acknowledged is looked at as if it had just come: what was decided about it then is
+            // decided again, from the same records.
             self.begin = None;
             self.turn.number = self.state.run().map_or(0, |run| run.turns);
+            self.turn.message = match self.state.transcript().messages().last().map(|message| &**message) {
+                Some(Message::Assistant(answer)) => Some(answer.id),
+                _ => None,
+            };
             return self.go(Phase::BeginTurn);
         }
         if self.state.open_turn().is_some() {

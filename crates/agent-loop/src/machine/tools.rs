@@ -11,10 +11,6 @@ use crate::{ApprovalMode, Concurrency, Ending, Queue, state::kind, texts};
 impl Machine {
     /// Takes every call as far as it can go. Whether the phase has ended.
     pub(super) fn advance_wave(&mut self) -> bool {
-        if self.phase == Phase::Judge && self.wave.slots.is_empty() {
-            // Resumed in the middle of the tools of a turn.
-            self.judge();
-        }
         if self.steered() {
             self.each_slot(|machine, slot| {
                 if slot.is_unstarted() {

@@ -70,13 +70,16 @@ pub(super) enum Purpose {
 
 impl Machine {
     pub(super) fn begin_turn(&mut self) {
-        let Turn { number, natural, .. } = self.turn;
+        let Turn { mut number, natural, message: resumed, .. } = self.turn;
+        if resumed.is_some() {
+            number = number.saturating_sub(1);
+        }
         self.turn = Turn { number, open: true, ..Turn::default() };
         self.emit(AgentEvent::TurnStart { turn: number });
-        if self.state.open_turn().is_some() {
-            // Resumed in the middle of its tools.
+        if resumed.is_some() {
+            self.turn.message = resumed;
             self.turn.stop_reason = self.state.run().and_then(|run| run.stop_reason.clone());
-            return self.go(Phase::Judge);
+            return self.go(Phase::Answered);
         }
         if let Some(Begin::Prompt(messages)) = self.begin.take() {
             self.turn.inputs.extend(messages.into_iter().map(|message| Arriving { message, queued: false }));

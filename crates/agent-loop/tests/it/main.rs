@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests may fail so")]
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
+mod crash;
 mod given;
 mod traces;
