@@ -256,7 +256,7 @@ impl Machine {
     }
 
     /// What had begun of a message is void.
-    fn drop_message(&mut self, partial: Option<AssistantMessage>) {
+    pub(super) fn drop_message(&mut self, partial: Option<AssistantMessage>) {
         if let Some(id) = self.turn.streamed.take() {
             let message = partial.unwrap_or_else(|| AssistantMessage::new(id, Vec::new(), StopReason::Error));
             self.emit(AgentEvent::MessageDropped { message: std::sync::Arc::new(message.into()) });

@@ -100,6 +100,7 @@ impl Machine {
 
     /// The last event, and the report.
     pub(super) fn finish_with(&mut self, ending: Ending) {
+        self.drop_message(None);
         if std::mem::take(&mut self.turn.open) {
             let (turn, stop_reason, usage) = (self.turn.number, self.turn.stop_reason.clone(), self.turn.usage);
             self.emit(AgentEvent::TurnEnd { turn, stop_reason, usage });

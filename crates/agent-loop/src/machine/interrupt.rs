@@ -40,15 +40,19 @@ impl Machine {
     pub(super) fn command(&mut self, command: Command) {
         match command {
             Command::Put(queue, message) => {
-                let (name, id) = (queue.as_str(), message.id());
                 if self.phase != Phase::Done {
-                    self.write(RecordBody::QueuePut { queue: name.into(), message: *message });
+                    let message = self.fresh(*message);
+                    let (name, id) = (queue.as_str(), message.id());
+                    self.write(RecordBody::QueuePut { queue: name.into(), message });
                     self.emit(AgentEvent::Queued { queue: name, message: id });
                 }
             }
             Command::Withdraw(message) => {
-                // One that is on its way into the history is not taken back any more.
-                if self.state.queued().iter().any(|one| one.id() == message) && self.phase != Phase::Input {
+                // One that is on its way out of the queue is not taken back any more.
+                let taken =
+                    |body: &RecordBody| matches!(body, RecordBody::QueueTaken { message: id } if *id == message);
+                let leaves = self.phase == Phase::Input || self.writes.on_the_way().any(taken);
+                if self.state.queued().iter().any(|one| one.id() == message) && !leaves {
                     self.write(RecordBody::QueueTaken { message });
                     self.emit(AgentEvent::Dequeued { message });
                 }

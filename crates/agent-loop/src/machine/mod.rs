@@ -357,7 +357,7 @@ impl Machine {
 
     /// Tells of a message that entered the history.
     fn entered(&mut self, message: Arc<Message>) {
-        if self.turn.streamed != Some(message.id()) {
+        if self.turn.streamed.take_if(|id| *id == message.id()).is_none() {
             self.emit(AgentEvent::MessageStart { role: message.role() });
         }
         self.emit(AgentEvent::MessageEnd { message });

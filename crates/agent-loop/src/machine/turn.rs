@@ -3,8 +3,8 @@
 use std::{collections::VecDeque, mem, sync::Arc};
 
 use agent_core::{
-    AgentEvent, AttemptId, CallOptions, ContextPlan, Message, MessageId, ModelCall, Money, ProviderError, RecordBody,
-    StopReason, TurnVerdict, Usage, ViewEdit,
+    AgentEvent, AttemptId, CallOptions, ContentBlock, ContextPlan, Message, MessageId, ModelCall, Money, ProviderError,
+    RecordBody, StopReason, TurnVerdict, Usage, ViewEdit,
 };
 
 use super::{
@@ -49,6 +49,17 @@ pub(super) struct Turn {
     pub(super) after: Option<AfterSettle>,
     /// The ending is on its way into the journal.
     pub(super) ended: bool,
+}
+
+/// Whether somebody may say this: the loop alone writes answers and results.
+fn acceptable(message: &Message) -> Result<(), &'static str> {
+    match message {
+        Message::User(_) | Message::Note(_) => {
+            let has_call = message.content().iter().any(|block| matches!(block, ContentBlock::ToolCall(_)));
+            if has_call { Err("input holds a tool call, which only a model makes") } else { Ok(()) }
+        }
+        _ => Err("input has to be a user message or a note; load a history with `Conversation::from_messages`"),
+    }
 }
 
 /// Input on its way into the history.
@@ -144,10 +155,40 @@ impl Machine {
             self.dequeue(message.id());
         }
         let message = rewritten.map_or(message, |new| Arc::try_unwrap(new).unwrap_or_else(|shared| (*shared).clone()));
+        if let Err(reason) = acceptable(&message) {
+            self.emit(AgentEvent::InputRejected { reason: reason.to_owned() });
+            if !queued {
+                self.turn.inputs.clear();
+                self.stop(StopCause::Rejected(reason.to_owned()));
+            }
+            return;
+        }
+        let message = self.fresh(message);
         self.write(RecordBody::MessageAppended(message));
         for warning in warnings {
             self.write_note(kind::WARNING, warning);
         }
+    }
+
+    /// Gives a message a new id whose own is in the history, or on its way there: the same input twice is two messages.
+    pub(super) fn fresh(&mut self, mut message: Message) -> Message {
+        let id = message.id();
+        let coming = |body: &RecordBody| match body {
+            RecordBody::MessageAppended(one) => one.id() == id,
+            RecordBody::QueueTaken { message } => *message == id,
+            _ => false,
+        };
+        let taken = self.state.transcript().message(id).is_some()
+            || (self.writes.on_the_way().any(coming) && !self.state.queued().iter().any(|one| one.id() == id));
+        if taken {
+            let new = self.new_message();
+            match &mut message {
+                Message::User(user) => user.id = new,
+                Message::Note(note) => note.id = new,
+                _ => {}
+            }
+        }
+        message
     }
 
     fn dequeue(&mut self, message: MessageId) {
@@ -155,7 +196,27 @@ impl Machine {
         self.emit(AgentEvent::Dequeued { message });
     }
 
+    /// Whether the model has something to answer: input that is refused leaves nothing new.
+    fn has_question(&mut self) -> bool {
+        let last = self.state.view().messages().next_back().cloned();
+        match last.as_deref() {
+            Some(Message::Assistant(answer)) => {
+                let paused = answer.stop_reason == StopReason::Paused;
+                self.turn.natural = !paused;
+                paused
+            }
+            Some(_) => true,
+            None => {
+                self.stop(StopCause::Rejected("there is nothing to answer".to_owned()));
+                false
+            }
+        }
+    }
+
     pub(super) fn limits(&mut self) {
+        if !self.has_question() {
+            return self.go(Phase::CloseTurn);
+        }
         match self.limit_reached() {
             Some(limit) => {
                 self.limit(limit);
@@ -266,8 +327,11 @@ impl Machine {
         let mut view = self.state.view().clone();
         let before = view.len();
         for edit in edits {
-            if let Err(error) = view.apply(&edit) {
-                self.emit(AgentEvent::HookFailed { point: "context", error: error.to_string() });
+            let applied = view.apply(&edit).map_err(|error| error.to_string());
+            // A call needs something to answer, and so does the answer.
+            let nothing = || Err("an edit hides everything".to_owned());
+            if let Err(error) = applied.and_then(|()| if view.is_empty() { nothing() } else { Ok(()) }) {
+                self.emit(AgentEvent::HookFailed { point: "context", error });
                 break;
             }
             self.write(RecordBody::ViewEdited(edit));

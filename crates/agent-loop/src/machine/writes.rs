@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_core::JournalRecord;
+use agent_core::{JournalRecord, RecordBody};
 
 use super::EffectId;
 
@@ -22,6 +22,12 @@ impl Writes {
     /// Whether everything is acknowledged.
     pub(super) fn is_idle(&self) -> bool {
         self.sent.is_none() && self.waiting.is_empty()
+    }
+
+    /// The records that are not acknowledged yet.
+    pub(super) fn on_the_way(&self) -> impl Iterator<Item = &RecordBody> {
+        let sent = self.sent.iter().flat_map(|(_, batch)| batch.iter());
+        sent.chain(&self.waiting).map(|record| &record.body)
     }
 
     pub(super) fn next_batch(&mut self) -> Option<Arc<Vec<JournalRecord>>> {

@@ -88,9 +88,8 @@ fn killed_after_every_record_nothing_that_was_settled_runs_again() {
     let (journal, run) = live(usize::MAX, Crash::Hang, &did);
     drop(run);
     let total = journal.len();
-    let whole = block_on(async {
-        history(&Conversation::from_journal(&process(&did), Arc::new(journal)).await.unwrap())
-    });
+    let whole =
+        block_on(async { history(&Conversation::from_journal(&process(&did), Arc::new(journal)).await.unwrap()) });
     assert_eq!(whole.len(), 8, "{whole:?}");
     for count in 0..=total {
         for crash in [Crash::Hang, Crash::Fail] {
@@ -104,7 +103,12 @@ fn killed_after_every_record_nothing_that_was_settled_runs_again() {
             block_on(async {
                 let conversation =
                     Conversation::from_journal(&process(&did), Arc::new(survivor.clone())).await.unwrap();
-                if !survivor.records().unwrap().iter().any(|record| matches!(record.body, RecordBody::MessageAppended(_))) {
+                if !survivor
+                    .records()
+                    .unwrap()
+                    .iter()
+                    .any(|record| matches!(record.body, RecordBody::MessageAppended(_)))
+                {
                     return; // The prompt was never acknowledged.
                 }
                 if conversation.state().unwrap().is_unfinished() {

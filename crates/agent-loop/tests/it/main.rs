@@ -4,4 +4,5 @@
 
 mod crash;
 mod given;
+mod property;
 mod traces;
