@@ -120,8 +120,10 @@ impl Machine {
         let (usage, cost, origin) = (report.usage, report.cost, report.origin.clone());
         self.emit(AgentEvent::AgentEnd { ending: report.ending.recorded(), usage, cost, origin });
         self.report = Some(Box::new(report));
-        // Whatever the phase was: an error ends a run from anywhere.
-        self.visited.retain(|(_, to)| *to != Phase::Done);
+        if self.phase == Phase::End {
+            self.go(Phase::Done);
+        }
+        // A journal that fails ends a run from anywhere.
         self.phase = Phase::Done;
     }
 }

@@ -37,7 +37,7 @@ phases! {
     /// Hooks may add a note, change options, or end the run.
     BeforeModel => [Prepare, CloseTurn];
     /// The request is made; the cache guard compares it with the last one.
-    Prepare => [Reserve, Context, OnError, CloseTurn];
+    Prepare => [Reserve, OnError, CloseTurn];
     /// The budget holds the worst case.
     Reserve => [StartCall, Prepare, BeforeModel, CloseTurn];
     /// The journal has that the call is about to be sent.

@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod crash;
+mod dropped;
 mod given;
+mod machine;
 mod property;
 mod traces;
