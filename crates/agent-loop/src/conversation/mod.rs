@@ -173,7 +173,7 @@ impl Conversation {
 
     /// The same conversation with another agent, from the next run on: another model, other tools.
     #[must_use]
-    pub fn agent_from_now(&self, agent: &Agent) -> Self {
+    pub fn with_agent(&self, agent: &Agent) -> Self {
         Self { agent: agent.clone(), shared: self.shared.clone() }
     }
 

@@ -6,6 +6,7 @@
 
 mod call;
 mod close;
+mod context;
 mod detect;
 mod effect;
 mod interrupt;

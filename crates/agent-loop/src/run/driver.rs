@@ -11,7 +11,7 @@ use agent_core::{
     AgentEvent, BoxFuture, CallId, CancelToken, IdSource, JournalError, JournalRecord, Prepared, Reservation, RunId,
 };
 
-use super::model::{ModelStep, ModelWork};
+use super::model::ModelWork;
 use crate::{
     Agent, Begin, EffectId, Ending, Input, Machine, PreparedFacts, RunHandle, RunReport, Step, contain,
     conversation::{Pending, Shared, Taken},
@@ -27,7 +27,7 @@ pub(crate) struct Driver {
     boot: Option<BoxFuture<'static, Taken>>,
     taken: Option<Taken>,
     pub(super) machine: Option<Machine>,
-    events: VecDeque<AgentEvent>,
+    pub(super) events: VecDeque<AgentEvent>,
     /// Ends of effects that took no time.
     pub(super) ready: VecDeque<(EffectId, Input)>,
     pub(super) append: Option<Append>,
@@ -36,7 +36,7 @@ pub(crate) struct Driver {
     pub(super) prepared: Option<Prepared>,
     pub(super) reservations: Vec<(EffectId, Reservation)>,
     /// When the machine wants to be asked again, and the sleep until then.
-    sleep: Option<(u64, BoxFuture<'static, ()>)>,
+    pub(super) sleep: Option<(u64, BoxFuture<'static, ()>)>,
     pub(super) draws: IdSource,
     /// How many losses were told already.
     pub(super) told_losses: usize,
@@ -237,82 +237,6 @@ impl Driver {
         if self.sleep.as_ref().is_none_or(|(set, _)| *set != at) {
             let wait = at.saturating_sub(self.now_ms());
             self.sleep = Some((at, self.agent.0.timer.sleep(Duration::from_millis(wait))));
-        }
-    }
-
-    /// Whether something moved on.
-    fn poll_work(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.poll_sleep(cx) {
-            return true;
-        }
-        if let Some(append) = &mut self.append
-            && let Poll::Ready(result) = append.future.as_mut().poll(cx)
-        {
-            if let Some(Append { id, records, .. }) = self.append.take() {
-                // The machine takes the records over without a copy.
-                drop(records);
-                self.tell(id, Input::Appended(result));
-            }
-            return true;
-        }
-        if let Some(model) = &mut self.model
-            && let Poll::Ready(step) = model.poll(cx)
-        {
-            self.model_step(step);
-            return true;
-        }
-        for at in 0..self.work.len() {
-            let Some(work) = self.work.get_mut(at) else { break };
-            if let Poll::Ready(finished) = work.future.as_mut().poll(cx) {
-                let id = self.work.swap_remove(at).id;
-                self.finished(id, finished);
-                return true;
-            }
-        }
-        false
-    }
-
-    fn finished(&mut self, id: EffectId, finished: Finished) {
-        let input = match finished {
-            Finished::Input(input) => input,
-            Finished::Prepared(prepared, facts) => {
-                self.told_losses = prepared.lost().len();
-                self.prepared = Some(*prepared);
-                Input::Prepared(Ok(facts))
-            }
-        };
-        self.tell(id, input);
-    }
-
-    fn poll_sleep(&mut self, cx: &mut Context<'_>) -> bool {
-        let Some((_, sleep)) = &mut self.sleep else { return false };
-        if sleep.as_mut().poll(cx).is_pending() {
-            return false;
-        }
-        self.sleep = None;
-        self.tell(EffectId::NONE, Input::Time);
-        true
-    }
-
-    fn model_step(&mut self, step: ModelStep) {
-        let Some(model) = &self.model else { return };
-        let (id, shown) = (model.id, model.shown);
-        match step {
-            ModelStep::Event { event, first } => {
-                if let Some(held) = first {
-                    self.tell(id, Input::FirstOutput);
-                    self.pump();
-                    self.events.extend(held.into_iter().filter(|_| shown).map(AgentEvent::Model));
-                }
-                if shown {
-                    self.events.push_back(AgentEvent::Model(event));
-                }
-            }
-            ModelStep::Ended(ended) => {
-                self.model = None;
-                let outcome = ended.outcome(self.now_ms(), self.draw());
-                self.tell(id, Input::CallEnded(Box::new(outcome)));
-            }
         }
     }
 

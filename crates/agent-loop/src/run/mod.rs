@@ -3,6 +3,7 @@
 mod driver;
 mod effects;
 mod model;
+mod poll;
 mod split;
 mod tool;
 

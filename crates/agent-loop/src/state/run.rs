@@ -110,9 +110,12 @@ fn signature(name: &str, arguments: Option<&RawJson>) -> ChainHash {
     ChainHash::of(&[name.as_bytes(), &[0], text.as_bytes()])
 }
 
-/// An answer that says nothing and calls nothing; reasoning alone is nothing.
+/// An answer that says nothing and calls nothing, or that announces a call and makes none; reasoning alone is nothing.
 pub(crate) fn is_empty_answer(answer: &AssistantMessage) -> bool {
     use agent_core::ContentBlock as Block;
+    if answer.stop_reason == StopReason::ToolUse && answer.tool_calls().next().is_none() {
+        return true;
+    }
     answer.content.iter().all(|block| match block {
         Block::Text(text) => text.text.trim().is_empty(),
         Block::Thinking(_) => true,

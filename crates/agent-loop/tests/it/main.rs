@@ -1,5 +1,6 @@
 //! The behaviour of `agent-loop`, through its public API.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests may fail so")]
+#![expect(clippy::indexing_slicing, reason = "a test that is wrong fails")]
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod crash;
