@@ -5,6 +5,7 @@
 
 mod crash;
 mod dropped;
+mod faults;
 mod given;
 mod machine;
 mod property;
