@@ -16,6 +16,8 @@ pub(super) struct Writes {
 
 impl Writes {
     pub(super) fn push(&mut self, record: JournalRecord) {
+        // Mostly one at a time, and records are large.
+        self.waiting.reserve_exact(1);
         self.waiting.push(record);
     }
 

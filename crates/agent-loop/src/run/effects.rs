@@ -7,7 +7,7 @@ use agent_core::{AgentEvent, ContextFacts, ModelCall, ProviderError, ProviderErr
 use super::{
     driver::{Append, Driver, Finished, Work},
     model::ModelWork,
-    tool,
+    tool::{Judging, judged},
 };
 use crate::{Effect, EffectId, FailedCall, Input, PreparedFacts, contain};
 
@@ -75,8 +75,15 @@ impl Driver {
                 }
             }
             Effect::Judge(call) => {
-                let (agent, inbox) = (self.agent.clone(), self.shared.inbox.clone());
-                self.begin_work(id, tool::judge(agent, inbox, *call));
+                let asks = call.fresh && self.agent.0.setup.hooks;
+                match Judging::begin(&self.agent, &call) {
+                    Ok(judging) if asks => {
+                        let inbox = self.shared.inbox.clone();
+                        self.begin_work(id, judging.ask_hooks(inbox, call));
+                    }
+                    // Nobody has to be waited for.
+                    begun => self.ready.push_back((id, judged(begun.and_then(Judging::end)))),
+                }
             }
             Effect::Approval(intent) => {
                 if let Some(approver) = self.agent.0.approver.clone() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_core::{
-    AgentEvent, CancelToken, Coercion, RawJson, ToolContext, ToolError, ToolEvents, ToolIntent, ToolOutcome,
+    AgentEvent, CancelToken, Coercion, RawJson, Tool, ToolContext, ToolError, ToolEvents, ToolIntent, ToolOutcome,
     ToolOutput, Violation, coerce,
 };
 
@@ -12,51 +12,80 @@ use crate::{
     Agent, EffectId, Input, JudgeCall, Judgement, RunTool, contain, conversation::Inbox, hooks::ToolJudgement,
 };
 
-/// Looks a tool up, mends and checks the arguments, and asks the hooks.
-pub(super) async fn judge(agent: Agent, inbox: Arc<Inbox>, call: JudgeCall) -> Input {
-    let mut failures = Vec::new();
-    let judgement = judgement(&agent, call, &mut failures).await;
-    for (point, error) in failures {
-        inbox.event(AgentEvent::HookFailed { point, error });
-    }
-    let refused = |error: ToolError| Judgement::Refuse(ToolOutput::from(&error));
-    Input::Judged(Box::new(judgement.unwrap_or_else(refused)))
+/// A call that is being judged.
+pub(super) struct Judging {
+    agent: Agent,
+    tool: Arc<dyn Tool>,
+    arguments: RawJson,
+    coercions: Vec<Coercion>,
+    modified: bool,
+    ask: Option<String>,
 }
 
-async fn judgement(
-    agent: &Agent,
-    call: JudgeCall,
-    failures: &mut Vec<(&'static str, String)>,
-) -> Result<Judgement, ToolError> {
-    let JudgeCall { call: id, tool: asked, arguments, fresh, facts } = call;
-    let parts = &agent.0;
-    let tool = parts.tools.get(&asked.name).ok_or_else(|| ToolError::NotFound { name: asked.name.clone() })?;
-    let schema = tool.spec().schema().clone();
-    let check = |arguments: &RawJson| {
-        let checked = contain::call(|| parts.validator.validate(&schema, arguments));
+impl Judging {
+    /// Looks a tool up, mends and checks the arguments.
+    pub(super) fn begin(agent: &Agent, call: &JudgeCall) -> Result<Self, ToolError> {
+        let name = &call.tool.name;
+        let tool = agent.0.tools.get(name).ok_or_else(|| ToolError::NotFound { name: name.clone() })?.clone();
+        let (arguments, coercions) = (call.arguments.clone(), Vec::new());
+        let mut judging = Self { agent: agent.clone(), tool, arguments, coercions, modified: false, ask: None };
+        match judging.check() {
+            Ok(()) if !call.fresh || !has_odd_number(&judging.arguments) => {}
+            Err(error) if !call.fresh => return Err(error),
+            _ => {
+                (judging.arguments, judging.coercions) = coerce(judging.tool.spec().schema(), &call.arguments);
+                judging.check()?;
+            }
+        }
+        Ok(judging)
+    }
+
+    fn check(&self) -> Result<(), ToolError> {
+        let schema = self.tool.spec().schema();
+        let checked = contain::call(|| self.agent.0.validator.validate(schema, &self.arguments));
         match checked.map_err(ToolError::failed)? {
             Ok(()) => Ok(()),
             Err(wrong) => Err(ToolError::invalid_arguments(listed(&wrong))),
         }
-    };
-    let (mut arguments, coercions): (RawJson, Vec<Coercion>) =
-        if fresh { coerce(&schema, &arguments) } else { (arguments, Vec::new()) };
-    check(&arguments)?;
-    let (mut modified, mut ask) = (false, None);
-    if fresh {
-        match parts.hooks.before_tool(&facts, id, &asked, arguments, failures).await {
-            ToolJudgement::Deny(reason) => return Err(ToolError::Denied { reason }),
-            ToolJudgement::Run { arguments: judged, modified: changed, ask: reason } => {
-                (arguments, modified, ask) = (judged, changed, reason);
-            }
-        }
-        if modified {
-            check(&arguments)?;
-        }
     }
-    let effects = contain::call(|| tool.effects(&arguments)).map_err(ToolError::failed)?;
-    let version = tool.version().to_owned();
-    Ok(Judgement::Run { arguments, coercions, effects, version, modified, ask })
+
+    /// Asks the hooks.
+    pub(super) async fn ask_hooks(mut self, inbox: Arc<Inbox>, call: Box<JudgeCall>) -> Input {
+        let mut failures = Vec::new();
+        let hooks = self.agent.0.hooks.clone();
+        let arguments = self.arguments.clone();
+        let said = hooks.before_tool(&call.facts, call.call, &call.tool, arguments, &mut failures).await;
+        for (point, error) in failures {
+            inbox.event(AgentEvent::HookFailed { point, error });
+        }
+        judged(match said {
+            ToolJudgement::Deny(reason) => Err(ToolError::Denied { reason }),
+            ToolJudgement::Run { arguments, modified, ask } => {
+                (self.arguments, self.modified, self.ask) = (arguments, modified, ask);
+                let checked = if modified { self.check() } else { Ok(()) };
+                checked.and_then(|()| self.end())
+            }
+        })
+    }
+
+    /// Asks the tool what the call may do.
+    pub(super) fn end(self) -> Result<Judgement, ToolError> {
+        let Self { tool, arguments, coercions, modified, ask, .. } = self;
+        let effects = contain::call(|| tool.effects(&arguments)).map_err(ToolError::failed)?;
+        let version = tool.version().to_owned();
+        Ok(Judgement::Run { arguments, coercions, effects, version, modified, ask })
+    }
+}
+
+pub(super) fn judged(judgement: Result<Judgement, ToolError>) -> Input {
+    let refused = |error: ToolError| Judgement::Refuse(ToolOutput::from(&error));
+    Input::Judged(Box::new(judgement.unwrap_or_else(refused)))
+}
+
+/// Whether there may be a `5.0` or `5e3` where an integer is wanted: right for the schema, and wrong for most tools.
+fn has_odd_number(arguments: &RawJson) -> bool {
+    let pairs = arguments.get().as_bytes().windows(2);
+    pairs.into_iter().any(|pair| matches!(pair, [b'0'..=b'9', b'.' | b'e' | b'E']))
 }
 
 fn listed(wrong: &[Violation]) -> String {

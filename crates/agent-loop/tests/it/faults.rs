@@ -6,13 +6,13 @@ use std::sync::{
 };
 
 use agent_core::{
-    AgentEvent, BoxFuture, CallId, CallOptions, ContextFacts, ContextPlan, ContextPolicy, Hook, HookFuture,
-    InputVerdict, JournalError, Message, ModelCall, ModelVerdict, OnFailure, Origin, Prepared, Provider, ProviderError,
-    ProviderErrorKind, RawJson, RunFacts, StopReason, StopVerdict, ToolCall, ToolOutcome, ToolOutput, ToolSet,
-    ToolVerdict, TurnVerdict, Usage,
+    AgentEvent, BoxFuture, Branch, CallId, CallOptions, ContextFacts, ContextPlan, ContextPolicy, Hook, HookFuture,
+    InputVerdict, Journal, JournalError, JournalRecord, Message, ModelCall, ModelVerdict, OnFailure, Origin, Prepared,
+    Provider, ProviderError, ProviderErrorKind, RawJson, RunFacts, StopReason, StopVerdict, ToolCall, ToolOutcome,
+    ToolOutput, ToolSet, ToolVerdict, TurnVerdict, Usage,
 };
-use agent_loop::{Agent, Conversation, Ending, RunError, StopCause};
-use agent_testkit::{MemoryJournal, PausedTimer, Reply, ScriptedProvider};
+use agent_loop::{Agent, Conversation, Ending, RunError, State, StopCause};
+use agent_testkit::{FnProvider, MemoryJournal, PausedTimer, Reply, ScriptedProvider};
 
 use crate::given::{FnTool, agent, block_on, history, options, run};
 
@@ -245,46 +245,52 @@ fn a_tool_that_panics_is_an_error_result_and_its_siblings_go_on() {
     });
 }
 
+/// A journal whose append of one number fails.
+struct FailsAt {
+    inner: MemoryJournal,
+    left: AtomicUsize,
+}
+
+impl Journal for FailsAt {
+    fn append(&self, records: Vec<JournalRecord>) -> BoxFuture<'static, Result<(), JournalError>> {
+        match self.left.fetch_sub(1, Ordering::SeqCst) {
+            0 => Box::pin(std::future::ready(Err(JournalError::Closed))),
+            _ => self.inner.append(records),
+        }
+    }
+
+    fn load(&self) -> BoxFuture<'_, Result<Branch, JournalError>> {
+        self.inner.load()
+    }
+}
+
 #[test]
 fn a_journal_that_fails_at_any_append_ends_the_run_and_the_next_one_goes_on() {
-    let appends = 8;
-    for at in 0..appends {
+    let mut failed = 0;
+    for at in 0..20 {
         block_on(async {
-            let replies = [Reply::call("a", "{}"), Reply::text("Done.")];
-            let model = ScriptedProvider::new(replies.into_iter().chain([Reply::text("Then."), Reply::text("More.")]));
-            let journal = MemoryJournal::new();
-            let agent = agent(&model).tool(FnTool::says("a", "ok")).build().unwrap();
-            let conversation = Conversation::new(&agent).journal(Arc::new(journal.clone()));
-            let mut going = conversation.run("Go").unwrap();
-            let mut seen = journal.len();
-            let mut batches = 0;
-            let mut armed = false;
-            let mut events = Vec::new();
-            // The append after `at` others fails.
-            if at == 0 {
-                journal.fail_append(JournalError::Closed);
-                armed = true;
+            let model = FnProvider::new(|call| match call.view.len() {
+                1 => Reply::call("a", "{}"),
+                _ => Reply::text("Done."),
+            });
+            let inner = MemoryJournal::new();
+            let journal = FailsAt { inner: inner.clone(), left: AtomicUsize::new(at) };
+            let agent = Agent::builder(model, options(), PausedTimer::at(0)).tool(FnTool::says("a", "ok"));
+            let conversation = Conversation::new(&agent.build().unwrap()).journal(Arc::new(journal));
+            let (lines, report) = run(&conversation, "Go").await;
+            assert!(lines.last().unwrap().starts_with("agentEnd"), "{lines:#?}");
+            let has_failed = matches!(report.ending, Ending::Failed(RunError::Journal(_)));
+            failed += usize::from(has_failed);
+            assert!(has_failed || matches!(report.ending, Ending::Completed), "at {at}: {:?}", report.ending);
+            let live = conversation.state().unwrap();
+            assert!(State::replay(&inner.records().unwrap()).unwrap() == live, "at {at}: what is not written is not");
+            if has_failed {
+                let report = conversation.run("Go on").unwrap().into_report().await;
+                assert!(matches!(report.ending, Ending::Completed), "at {at}: {:?}", report.ending);
             }
-            while let Some(event) = going.next().await {
-                if journal.len() > seen {
-                    seen = journal.len();
-                    batches += 1;
-                    if batches == at && !armed {
-                        journal.fail_append(JournalError::Closed);
-                        armed = true;
-                    }
-                }
-                events.push(event);
-            }
-            drop(going);
-            assert!(matches!(events.last(), Some(AgentEvent::AgentEnd { .. })));
-            if conversation.state().unwrap().is_unfinished() {
-                assert!(armed);
-            }
-            let report = conversation.run("Go on").unwrap().into_report().await;
-            assert!(matches!(report.ending, Ending::Completed), "at {at}: {:?}", report.ending);
-            let replayed = agent_loop::State::replay(&journal.records().unwrap()).unwrap();
-            assert!(replayed == conversation.state().unwrap(), "at {at}");
+            let live = conversation.state().unwrap();
+            assert!(State::replay(&inner.records().unwrap()).unwrap() == live, "at {at}");
         });
     }
+    assert_eq!(failed, 10, "every append of the run failed once");
 }
