@@ -183,7 +183,7 @@ impl Machine {
         let slots = self.wave.slots.iter().filter_map(|slot| match &slot.stage {
             Stage::Running(Running { stopping: Some((_, until)), .. }) => Some(*until),
             Stage::Running(running) => running.deadline.map(|(at, _)| at),
-            Stage::Asked { effect: Some(_), .. } => self.expiry(slot.id),
+            Stage::Asked { effect: Some(_), expiring: false, .. } => self.expiry(slot.id),
             _ => None,
         });
         slots.chain(wall).min()

@@ -13,9 +13,8 @@ use crate::{EffectId, Input};
 impl Driver {
     /// Whether something moved on.
     pub(super) fn poll_work(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.poll_sleep(cx) {
-            return true;
-        }
+        // A clock that is due does not keep the rest from being asked.
+        let woke = self.poll_sleep(cx);
         if let Some(append) = &mut self.append
             && let Poll::Ready(result) = append.future.as_mut().poll(cx)
         {
@@ -40,7 +39,7 @@ impl Driver {
                 return true;
             }
         }
-        false
+        woke
     }
 
     fn finished(&mut self, id: EffectId, finished: Finished) {

@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test that is wrong fails")]
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
+mod approvals;
 mod crash;
 mod dropped;
 mod faults;
