@@ -20,7 +20,7 @@ pub use crate::{
         Machine, MachineSetup, Phase, PreparedFacts, RunTool, Step,
     },
     report::{Ending, Limit, RunError, RunReport, StopCause},
-    run::{Events, Run},
+    run::{Events, RetrySafeEvents, Run},
     settings::{
         ApprovalMode, CachePolicy, Concurrency, FailedCall, Limits, LoopDetection, QueueMode, RetryPolicy, RunSettings,
         TokenCount,

@@ -302,7 +302,8 @@ impl Machine {
         match self.turn.after.take() {
             Some(AfterSettle::Answer) => match self.take_purpose() {
                 Purpose::Answer => self.go(Phase::Answered),
-                Purpose::Summary { .. } => self.go(Phase::Context),
+                // One plan is enough: a policy that wants more says so at the next turn.
+                Purpose::Summary { .. } => self.go(Phase::BeforeModel),
             },
             Some(AfterSettle::Interrupted) | None => self.go(Phase::CloseTurn),
             Some(failed) => {

@@ -4,15 +4,11 @@ use agent_core::{AgentEvent, ContextPlan, ProviderError, RecordBody, ViewEdit};
 
 use super::{ContextQuestion, Effect, Machine, Phase, turn::Purpose};
 
-/// How often a policy may edit before one call: it has to come to an end.
-const PLANS: u32 = 8;
-
 impl Machine {
     pub(super) fn context(&mut self) {
-        if !self.setup.policy || self.turn.plans >= PLANS {
+        if !self.setup.policy {
             return self.go(Phase::BeforeModel);
         }
-        self.turn.plans += 1;
         self.turn.tokens = self.estimate();
         if self.setup.counter {
             let call = self.model_call();

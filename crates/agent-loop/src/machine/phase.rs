@@ -45,7 +45,7 @@ phases! {
     /// The model answers.
     Call => [Settle];
     /// The journal has the answer; the budget has its cost.
-    Settle => [OnError, Answered, Context, CloseTurn];
+    Settle => [OnError, Answered, BeforeModel, CloseTurn];
     /// Hooks hear of a failed call.
     OnError => [Backoff, Context, BeforeModel, Prepare, CloseTurn];
     /// The wait before the next attempt.

@@ -31,7 +31,6 @@ pub(super) struct Turn {
     pub(super) model: usize,
     pub(super) max_output: Option<u64>,
     pub(super) tokens: u64,
-    pub(super) plans: u32,
     /// The vendor has said that it does not fit.
     pub(super) overflowed: bool,
     pub(super) prepared: PreparedFacts,

@@ -4,6 +4,7 @@ mod driver;
 mod effects;
 mod model;
 mod poll;
+mod retry_safe;
 mod split;
 mod tool;
 
@@ -17,7 +18,7 @@ use agent_core::{AgentEvent, RunId};
 use futures_core::Stream;
 
 pub(crate) use self::driver::Driver;
-pub use self::split::Events;
+pub use self::{retry_safe::RetrySafeEvents, split::Events};
 use crate::{RunHandle, RunReport};
 
 /// A run, as a stream of what happens in it.

@@ -130,7 +130,12 @@ impl Driver {
         context.deadline_ms = deadline_ms;
         context.budget = self.agent.0.budget.clone();
         let inbox = self.shared.inbox.clone();
-        context.events = ToolEvents::new(move |event| inbox.event(event));
+        // What was not looked at yet is not shown.
+        let withheld = self.agent.0.hooks.all.iter().any(|one| one.hook.filters_output());
+        context.events = ToolEvents::new(move |event| match event {
+            AgentEvent::ToolProgress { .. } | AgentEvent::ToolPartial { .. } if withheld => {}
+            event => inbox.event(event),
+        });
         context.journal = self.shared.lock().journal.clone();
         context.tree_hooks = self.agent.0.tree_hooks.clone();
         context

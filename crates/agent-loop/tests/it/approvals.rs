@@ -220,7 +220,9 @@ fn a_run_that_waits_gives_up_in_time_on_cancel_and_on_a_steer() {
     }
 }
 
-struct Says(fn() -> ApprovalAnswer);
+type Answer = fn() -> ApprovalAnswer;
+
+struct Says(Answer);
 
 impl Approver for Says {
     fn answer(&self, _: CallIntent) -> BoxFuture<'static, ApprovalAnswer> {
@@ -231,7 +233,7 @@ impl Approver for Says {
 
 #[test]
 fn an_approver_answers_by_itself_and_one_that_panics_denies() {
-    let table: [(fn() -> ApprovalAnswer, &str); 3] = [
+    let table: [(Answer, &str); 3] = [
         (|| ApprovalAnswer::Allow, "toolResult gone"),
         (|| ApprovalAnswer::Deny("policy".into()), "toolResult! Not run, denied: policy"),
         (|| panic!("oh"), "toolResult! Not run, denied: the approver panicked: oh"),

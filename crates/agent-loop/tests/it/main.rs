@@ -4,10 +4,13 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod approvals;
+mod cases_turns;
 mod crash;
 mod dropped;
 mod faults;
 mod given;
 mod machine;
 mod property;
+mod scheduling;
+mod spending;
 mod traces;
