@@ -4,11 +4,14 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod approvals;
+mod cases;
+mod cases_limits;
 mod cases_turns;
 mod crash;
 mod dropped;
 mod faults;
 mod given;
+mod hook_order;
 mod machine;
 mod property;
 mod scheduling;
