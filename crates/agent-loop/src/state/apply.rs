@@ -39,20 +39,20 @@ impl State {
                 return self.append("messageAppended", message);
             }
             RecordBody::CallStarted(start) => {
-                self.open_call = Some(start);
+                self.open_call = Some(Box::new(start));
                 self.go_on();
             }
             RecordBody::CallSettled(end) => return self.settle_call(end),
             RecordBody::ToolIntents(intents) => {
                 for intent in intents {
                     self.approvals.remove(&intent.intent.call);
-                    self.intents.insert(intent.intent.call, intent);
+                    self.intents.insert(intent.intent.call, Box::new(intent));
                 }
                 self.go_on();
             }
             RecordBody::ToolSettled { call, message, output } => return self.settle_tool(call, message, output),
             RecordBody::ApprovalAsked(intent) => {
-                self.approvals.insert(intent.call, Asked { intent, answer: None, expired: false });
+                self.approvals.insert(intent.call, Box::new(Asked { intent, answer: None, expired: false }));
             }
             RecordBody::ApprovalGiven { call, answer } => {
                 self.asked("approvalGiven", call)?.answer = Some(answer);
@@ -131,7 +131,7 @@ impl State {
     fn settle_tool(&mut self, call: CallId, message: MessageId, output: ToolOutput) -> Result<Entered, StateError> {
         let name = self.call(call).map(|call| call.name.clone());
         let name = name.ok_or_else(|| unmatched("toolSettled", call))?;
-        let intent: Option<ToolIntent> = self.intents.remove(&call);
+        let intent: Option<Box<ToolIntent>> = self.intents.remove(&call);
         self.approvals.remove(&call);
         self.go_on();
         if let Some(run) = &mut self.run {
@@ -143,7 +143,7 @@ impl State {
     }
 
     fn asked(&mut self, kind: &'static str, call: CallId) -> Result<&mut Asked, StateError> {
-        self.approvals.get_mut(&call).ok_or_else(|| unmatched(kind, call))
+        self.approvals.get_mut(&call).map(|asked| &mut **asked).ok_or_else(|| unmatched(kind, call))
     }
 }
 

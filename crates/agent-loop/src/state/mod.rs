@@ -40,11 +40,11 @@ pub struct State {
     /// The chain and the usage of the last call that was answered.
     pub(crate) last: Option<LastCall>,
     /// A call that was started and not settled.
-    pub(crate) open_call: Option<CallStart>,
+    pub(crate) open_call: Option<Box<CallStart>>,
     /// Tools that were intended and not settled.
-    pub(crate) intents: BTreeMap<CallId, ToolIntent>,
+    pub(crate) intents: BTreeMap<CallId, Box<ToolIntent>>,
     /// Calls that somebody was asked about and that did not begin.
-    pub(crate) approvals: BTreeMap<CallId, Asked>,
+    pub(crate) approvals: BTreeMap<CallId, Box<Asked>>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) run: Option<RunProgress>,
     pub(crate) begun: bool,
