@@ -12,6 +12,10 @@ macro_rules! pages {
 
 pages! {
     readme: "../../README.md",
+    run: "../../docs/run.md",
+    steering: "../../docs/steering.md",
+    approvals: "../../docs/approvals.md",
+    loop_readme: "../../crates/agent-loop/README.md",
     messages: "../../docs/messages.md",
     transcripts: "../../docs/transcripts.md",
     requests: "../../docs/requests.md",

@@ -8,6 +8,7 @@ mod cases;
 mod cases_limits;
 mod cases_turns;
 mod crash;
+mod diagram;
 mod dropped;
 mod faults;
 mod given;
