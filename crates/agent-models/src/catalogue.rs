@@ -12,9 +12,8 @@ use crate::{
 };
 
 /// Who states a row. What a later layer states counts more, whatever was read first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Layer {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Layer {
     /// The catalogue that comes with the crate.
     Bundled,
     /// A document that was fetched.
@@ -139,12 +138,20 @@ impl Catalogue {
     fn provider_facts(&self, id: &str) -> ProviderFacts {
         let row = self.provider_row(id);
         let mut facts = ProviderFacts::of(id, row.as_ref());
+        let top = self.providers.iter().rev().find_map(|layer| layer.get(id));
+        facts.source = top.map(|row| self.source(row.source.as_deref()));
         if row.is_none_or(|row| row.keys.is_none()) {
             // The variable is made of the id; some id makes the variable of somebody else.
             let taken = self.key_variables();
             facts.keys.retain(|key| !taken.contains(key));
         }
         facts
+    }
+
+    /// A source by its id. One that is not listed speaks for itself; a row without one is the application's.
+    pub(crate) fn source(&self, id: Option<&str>) -> Source {
+        let id = id.unwrap_or("the application");
+        self.sources.get(id).cloned().unwrap_or_else(|| Source::new(id, None))
     }
 
     pub(crate) fn provider_row(&self, id: &str) -> Option<ProviderRow> {
@@ -155,17 +162,7 @@ impl Catalogue {
     }
 
     pub(crate) fn lay_model(&mut self, layer: Layer, provider: String, model: String, row: &ModelRow) {
-        let rows = of_layer(&mut self.models, layer);
-        let mut below = rows.remove(&(provider.clone(), model.clone())).unwrap_or_default();
-        // Each fact keeps its own source.
-        for fact in row.stated() {
-            match row.source_of(fact) {
-                Some(source) => below.sources.insert(fact, source.to_owned()),
-                None => below.sources.remove(&fact),
-            };
-        }
-        below.overlay(row);
-        rows.insert((provider, model), below);
+        of_layer(&mut self.models, layer).entry((provider, model)).or_default().lay(row);
     }
 
     pub(crate) fn lay_provider(&mut self, layer: Layer, id: String, row: &ProviderRow) {

@@ -15,7 +15,7 @@ mod sheet;
 mod words;
 
 pub use crate::{
-    catalogue::{Catalogue, Layer},
+    catalogue::Catalogue,
     date::{Date, DateError},
     entry::{Assumed, Assumption, ModelEntry, Source},
     file::CatalogueError,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AuthStyle, ModelRow, Protocol, glob};
+use crate::{AuthStyle, ModelRow, Protocol, Source, glob};
 
 /// What is stated of a provider. What is `None` is not stated, and comes from the row below.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct ProviderRow {
     /// What its models have in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defaults: Option<ModelRow>,
-    /// What some of its models have in common. All that match count, later ones more.
+    /// What some of its models have in common. All that match count, later ones more. The list counts whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub families: Option<Vec<Family>>,
     /// A remark for people.
@@ -55,15 +55,7 @@ impl ProviderRow {
         }
         take!(name, aliases, protocol, base_url, keys, auth, profile, hour_write_per_input, families, note, source);
         match (&mut self.defaults, &over.defaults) {
-            (Some(defaults), Some(over)) => {
-                defaults.overlay(over);
-                // Each fact keeps its own source.
-                for fact in over.stated() {
-                    if let Some(source) = over.source_of(fact) {
-                        defaults.sources.insert(fact, source.to_owned());
-                    }
-                }
-            }
+            (Some(defaults), Some(over)) => defaults.lay(over),
             (defaults @ None, Some(over)) => *defaults = Some(over.clone()),
             (_, None) => {}
         }
@@ -124,6 +116,9 @@ pub struct ProviderFacts {
     pub profile: Option<String>,
     /// A remark for people.
     pub note: Option<String>,
+    /// Where this comes from: the source of the row that counts most, and of what it doesn't state that of the rows
+    /// below. `None` where everything is assumed.
+    pub source: Option<Source>,
 }
 
 impl ProviderFacts {
@@ -141,6 +136,7 @@ impl ProviderFacts {
             auth: row.auth.unwrap_or(AuthStyle::Bearer),
             profile: row.profile,
             note: row.note,
+            source: None,
         }
     }
 }

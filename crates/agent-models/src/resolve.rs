@@ -74,7 +74,10 @@ fn find<'a>(catalogue: &'a Catalogue, provider: &str, model: &'a str) -> Option<
 
 /// The model that has an alias at a provider.
 pub(crate) fn of_alias<'a>(catalogue: &'a Catalogue, provider: &str, alias: &str) -> Option<&'a str> {
-    let mut rows = catalogue.models.iter().rev().flatten().filter(|((of, _), _)| of == provider);
+    let first = (provider.to_owned(), String::new());
+    let of_provider = |layer: &'a BTreeMap<(String, String), ModelRow>| layer.range(first.clone()..);
+    let mut rows =
+        catalogue.models.iter().rev().flat_map(|layer| of_provider(layer).take_while(|((of, _), _)| of == provider));
     let named = rows.find(|(_, row)| row.aliases.iter().flatten().any(|own| own == alias));
     named.map(|((_, model), _)| model.as_str())
 }
@@ -88,13 +91,11 @@ pub(crate) fn entry(catalogue: &Catalogue, provider: &str, asked: &str) -> Model
 
     let mut merged = Merged { catalogue, row: ModelRow::default(), sources: BTreeMap::new() };
     let id = found.unwrap_or(asked);
-    merged.lay(&ModelRow {
-        protocol: provider_row.protocol,
-        profile: provider_row.profile.clone(),
-        source: provider_row.source.clone(),
-        ..ModelRow::default()
-    });
-    provider_row.defaults.iter().for_each(|row| merged.lay(row));
+    for row in catalogue.providers.iter().filter_map(|layer| layer.get(provider)) {
+        let (profile, source) = (row.profile.clone(), row.source.clone());
+        merged.lay(&ModelRow { protocol: row.protocol, profile, source, ..ModelRow::default() });
+        row.defaults.iter().for_each(|row| merged.lay(row));
+    }
     let families = provider_row.families.iter().flatten().filter(|family| family.holds(id));
     families.for_each(|family| merged.lay(&family.row));
     let of_provider: BTreeSet<Fact> = merged.row.stated().into_iter().collect();
@@ -143,10 +144,7 @@ impl Merged<'_> {
     fn lay(&mut self, over: &ModelRow) {
         self.row.overlay(over);
         for fact in over.stated() {
-            // A source that is not listed speaks for itself; a row without one is the application's.
-            let id = over.source_of(fact).unwrap_or("the application");
-            let source = self.catalogue.sources.get(id).cloned().unwrap_or_else(|| Source::new(id, None));
-            self.sources.insert(fact, source);
+            self.sources.insert(fact, self.catalogue.source(over.source_of(fact)));
         }
     }
 }

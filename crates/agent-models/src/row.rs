@@ -128,6 +128,17 @@ facts! {
 }
 
 impl ModelRow {
+    /// Lays another row over this one, with the source of each fact.
+    pub(crate) fn lay(&mut self, over: &Self) {
+        for fact in over.stated() {
+            match over.source_of(fact) {
+                Some(source) => self.sources.insert(fact, source.to_owned()),
+                None => self.sources.remove(&fact),
+            };
+        }
+        self.overlay(over);
+    }
+
     /// The id of the source of a fact.
     pub fn source_of(&self, fact: Fact) -> Option<&str> {
         self.sources.get(&fact).or(self.source.as_ref()).map(String::as_str)

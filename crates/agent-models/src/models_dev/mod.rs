@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agent_core::Price;
 
 use crate::{
-    Catalogue, Date, Fact, Layer, ModelRow, PriceSheet, Protocol, ProviderRow, SheetRates, Source, StructuredMode,
+    Catalogue, Date, ModelRow, PriceSheet, Protocol, ProviderRow, SheetRates, Source, StructuredMode, catalogue::Layer,
     glob, resolve,
 };
 
@@ -177,11 +177,12 @@ impl Catalogue {
         Some(row)
     }
 
-    /// Where a fact of a model was fetched from models.dev, the day of the document.
+    /// The day of the document of models.dev that says something of a model; `None` where none does.
     pub fn fetched(&self, provider: &str, model: &str) -> Option<Date> {
         let [_, fetched, _] = &self.models;
         let row = fetched.get(&(resolve::provider_id(self, provider), model.to_owned()))?;
-        self.sources.get(row.source_of(Fact::Window).or(row.source_of(Fact::Price))?)?.date
+        let source = row.stated().into_iter().find_map(|fact| row.source_of(fact))?;
+        self.sources.get(source)?.date
     }
 }
 

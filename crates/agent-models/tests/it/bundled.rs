@@ -15,6 +15,8 @@ fn it_is_valid() {
     let mut read = Catalogue::empty();
     read.overlay(TEXT).unwrap();
     assert_eq!(read.providers(), Catalogue::bundled().providers());
+    let ids = |catalogue: &Catalogue| catalogue.models(&Filter::new());
+    assert_eq!(ids(&read), ids(Catalogue::bundled()));
     assert_eq!(read.providers().len(), 23);
     assert_eq!(all().len(), 44);
 }
@@ -58,6 +60,9 @@ fn every_provider_has_a_source() {
     for (id, row) in file["providers"].as_object().unwrap() {
         let source = row["source"].as_str().unwrap();
         assert!(file["sources"][source]["date"].is_string(), "{id}");
+    }
+    for provider in Catalogue::bundled().providers() {
+        assert!(provider.source.is_some_and(|source| source.date.is_some()), "{}", provider.id);
     }
     for (id, row) in file["models"].as_object().unwrap() {
         assert!(row["source"].is_string(), "{id}");

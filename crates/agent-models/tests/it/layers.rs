@@ -71,7 +71,8 @@ fn facts_keep_their_sources() {
 #[test]
 fn aliases_of_the_application() {
     let text = r#"{ "format": 1,
-        "providers": { "gateway": { "aliases": ["gw"], "families": [{ "ids": ["big-*"], "from": "2.1", "row": { "images": true } }] } },
+        "providers": { "gateway": { "aliases": ["gw"],
+            "families": [{ "ids": ["big-*"], "from": "2.1", "row": { "images": true } }] } },
         "models": { "gw/big-3": { "aliases": ["big"] } } }"#;
     let catalogue = overlaid(text);
     let entry = catalogue.model("gw/big").unwrap();

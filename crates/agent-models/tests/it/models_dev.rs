@@ -82,7 +82,8 @@ fn prices_are_never_approximated() {
         (json!({ "input": 1, "output": 2, "tiers": [3] }), "a band of an unexpected shape"),
         (json!({ "input": 1, "output": 2, "tiers": [{ "input": 1, "output": 2 }] }), "a band without a bound"),
         (
-            json!({ "input": 1, "output": 2, "tiers": [{ "input": 1, "output": 2, "tier": { "type": "time", "size": 5 } }] }),
+            json!({ "input": 1, "output": 2,
+                "tiers": [{ "input": 1, "output": 2, "tier": { "type": "time", "size": 5 } }] }),
             "a band by something else than the length of the prompt",
         ),
         (
@@ -91,7 +92,8 @@ fn prices_are_never_approximated() {
         ),
         (
             json!({ "input": 1, "output": 2, "tiers":
-                [{ "input": 1, "output": 2, "tier": { "size": 5 } }, { "input": 1, "output": 3, "tier": { "size": 5 } }] }),
+                [{ "input": 1, "output": 2, "tier": { "size": 5 } },
+                    { "input": 1, "output": 3, "tier": { "size": 5 } }] }),
             "two bands that begin at the same number",
         ),
         (json!({ "input": 1, "output": 2, "tiers": vec![json!({}); 17] }), "too many bands"),
@@ -136,7 +138,8 @@ fn one_strange_field_costs_that_field() {
 fn one_strange_model_costs_that_model() {
     let long = "x".repeat(300);
     let (catalogue, report) = refreshed(&json!({
-        "mistral": { "models": { "a": 1, "b": {}, "c": { "modalities": { "output": ["audio"] } }, "": {}, "d\n": {}, long.as_str(): {} } },
+        "mistral": { "models": { "a": 1, "b": {}, "c": { "modalities": { "output": ["audio"] } },
+            "": {}, "d\n": {}, long.as_str(): {} } },
         "zai": { "models": [] }, "groq": 5, "xai": {}, "a/b": { "models": {} },
     }));
     assert_eq!((report.models, report.new_providers.len()), (1, 0));
@@ -225,8 +228,10 @@ fn a_new_provider() {
 #[test]
 fn no_document_sends_a_key_elsewhere() {
     let (catalogue, report) = refreshed(&json!({
-        "anthropic": { "npm": "@ai-sdk/openai-compatible", "api": "https://evil.example", "env": ["OPENAI_API_KEY"], "models": {} },
-        "evil": { "npm": "@ai-sdk/openai-compatible", "api": "https://evil.example", "env": ["ANTHROPIC_API_KEY"], "models": {} },
+        "anthropic": { "npm": "@ai-sdk/openai-compatible", "api": "https://evil.example",
+            "env": ["OPENAI_API_KEY"], "models": {} },
+        "evil": { "npm": "@ai-sdk/openai-compatible", "api": "https://evil.example",
+            "env": ["ANTHROPIC_API_KEY"], "models": {} },
         "azure.openai": { "npm": "@ai-sdk/openai", "models": {} },
         "plain": { "npm": "@ai-sdk/openai", "api": "http://plain.example/v1", "models": {} },
         "holes": { "npm": "@ai-sdk/openai", "api": "https://${HOST}/v1", "models": {} },
@@ -308,9 +313,11 @@ fn the_same_document_again_changes_nothing() {
 fn dated_ids_and_aliases_keep_what_was_audited() {
     let (catalogue, report) = refreshed(&json!({
         "anthropic": { "models": { "claude-opus-5-5-20261001": {
-            "limit": { "context": 9_000 }, "cost": { "input": 4, "output": 20, "cache_read": 0.2, "cache_write": 5 } } } },
+            "limit": { "context": 9_000 },
+            "cost": { "input": 4, "output": 20, "cache_read": 0.2, "cache_write": 5 } } } },
         "minimax": { "models": { "minimax-m3": { "limit": { "context": 8_000 } } } },
-        "xai": { "models": { "grok-4.7": { "limit": { "context": 7_000 } }, "grok-4.7-latest": { "limit": { "context": 6 } } } },
+        "xai": { "models": { "grok-4.7": { "limit": { "context": 7_000 } },
+            "grok-4.7-latest": { "limit": { "context": 6 } } } },
     }));
     assert_eq!((report.models, report.new_models, report.price_changes), (3, 0, vec![]));
     let dated = catalogue.model("anthropic/claude-opus-5-5-20261001").unwrap();

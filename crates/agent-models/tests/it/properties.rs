@@ -223,7 +223,9 @@ proptest! {
     }
 
     #[test]
-    fn no_damaged_document_does_harm(document in any_document(), at in any::<proptest::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+    fn no_damaged_document_does_harm(
+        document in any_document(), at in any::<proptest::sample::Index>(), byte in any::<u8>(), cut in any::<bool>(),
+    ) {
         let mut bytes = document.to_string().into_bytes();
         let at = at.index(bytes.len());
         if cut { bytes.truncate(at); } else { bytes[at] = byte; }

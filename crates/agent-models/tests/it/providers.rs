@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_models::{AuthStyle, Catalogue, Protocol, ProviderRow};
+use agent_models::{AuthStyle, Catalogue, Fact, Protocol, ProviderRow};
 
 use crate::given::model;
 
@@ -160,6 +160,10 @@ fn a_provider_by_code() {
     catalogue.set_provider("alibaba", &row);
     let provider = catalogue.provider("qwen");
     assert_eq!(provider.base_url, row.base_url);
+    assert_eq!(provider.source.unwrap().what, "the application");
+    // What the row doesn't state has the source that it had.
+    let entry = catalogue.model("qwen/qwen3.8-max").unwrap();
+    assert!(entry.source(Fact::Protocol).unwrap().date.is_some());
     assert_eq!((provider.keys, provider.protocol), (vec!["DASHSCOPE_API_KEY".to_owned()], Protocol::OpenAiChat));
     assert_eq!(catalogue.model("qwen/qwen3.8-max").unwrap().facts.max_output, Some(131_072));
 }
