@@ -59,6 +59,11 @@ macro_rules! facts {
                 stated.into_iter().filter_map(|(is, fact)| is.then_some(fact)).collect()
             }
 
+            /// Takes a fact back.
+            pub(crate) fn forget(&mut self, fact: Fact) {
+                match fact { $(Fact::$fact => self.$field = None,)* }
+            }
+
             /// Lays another row over this one: what that one states, counts. A price counts whole.
             pub fn overlay(&mut self, over: &Self) {
                 $(if over.$field.is_some() { self.$field.clone_from(&over.$field); })*

@@ -85,7 +85,8 @@ impl Catalogue {
     /// Lays a document of models.dev over the bundled catalogue, below what the application states. `date` is the
     /// day on which it was fetched.
     ///
-    /// The document speaks of limits, abilities and prices. Where a provider is and which variables hold its key it
+    /// The document speaks of limits, abilities and prices; facts of the bundled catalogue that were read on a later
+    /// day stay. Where a provider is and which variables hold its key it
     /// says of new providers only, and never a variable that another provider has: no document can send a key
     /// elsewhere.
     pub fn refresh(&mut self, document: &ModelsDev, date: Date) -> RefreshReport {
@@ -123,9 +124,19 @@ impl Catalogue {
         let [bundled, fetched, _] = &mut self.models;
         fetched.remove(&key);
         let base = (provider.to_owned(), glob::undated(model).to_owned());
-        let audited = bundled.get(&key).or_else(|| bundled.get(&base)).and_then(|row| row.price.as_ref());
+        let beneath = bundled.get(&key).or_else(|| bundled.get(&base));
+        let audited = beneath.and_then(|row| row.price.as_ref());
         let mut row = row.clone();
         row.source = Some(source.to_owned());
+        let day_of = |source: &str| self.sources.get(source).and_then(|source| source.date);
+        for fact in beneath.map(ModelRow::stated).unwrap_or_default() {
+            let known_on = beneath.and_then(|row| row.source_of(fact)).and_then(day_of);
+            if known_on > day_of(source) && row.stated().contains(&fact) {
+                row.forget(fact);
+                let (of, field) = (format!("{provider}/{model}"), fact.word().to_owned());
+                report.skipped.push(Skipped { of, field, reason: "older than what is known already" });
+            }
+        }
         row.price = row.price.take().and_then(|price| beside(price, audited));
         // That a model can be held to a schema says nothing of how; the provider's way is known better here.
         if row.structured_output == Some(StructuredMode::JsonSchema) {

@@ -287,6 +287,27 @@ fn what_was_audited_stays_where_nothing_new_is_said() {
 }
 
 #[test]
+fn an_older_document_replaces_nothing_newer() {
+    let document = json!({ "mistral": { "models": { "mistral-large-4": {
+        "reasoning": true, "limit": { "context": 5 }, "cost": { "input": 1.36, "output": 4.18, "cache_read": 0.14 } } } } });
+    let document = ModelsDev::read(document.to_string().as_bytes()).unwrap();
+    let bundled = Catalogue::bundled().model("mistral-large-4").unwrap();
+    let mut catalogue = Catalogue::bundled().clone();
+    let report = catalogue.refresh(&document, "2026-10-23".parse().unwrap());
+    let older = "older than what is known already";
+    assert_eq!(
+        skipped(&report),
+        [("mistral/mistral-large-4", "window", older), ("mistral/mistral-large-4", "price", older)]
+    );
+    let entry = catalogue.model("mistral-large-4").unwrap();
+    assert_eq!((entry.price, entry.facts.context_window), (bundled.price, bundled.facts.context_window));
+    assert!(entry.facts.abilities.reasoning, "what nobody knew is taken over");
+    // On a day after that of the bundled facts it counts.
+    let report = catalogue.refresh(&document, "2026-12-01".parse().unwrap());
+    assert_eq!((report.skipped.len(), report.price_changes.len()), (0, 1));
+}
+
+#[test]
 fn a_later_document_counts_whole() {
     let mut catalogue = Catalogue::bundled().clone();
     let day = "2026-12-01".parse().unwrap();
