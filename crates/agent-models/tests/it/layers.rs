@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use agent_core::Effort;
 use agent_models::{Catalogue, Fact, ModelRow, ModelsDev, PriceSheet, Source};
 
 use crate::given::{sheet_rates, token};
@@ -17,9 +18,12 @@ fn overlaid(text: &str) -> Catalogue {
 
 #[test]
 fn a_row_states_what_it_wants_to() {
-    let catalogue = overlaid(r#"{ "format": 1, "models": { "anthropic/claude-opus-5": { "window": 300000 } } }"#);
+    let catalogue = overlaid(
+        r#"{ "format": 1, "models": { "anthropic/claude-opus-5": { "window": 300000, "efforts": ["max", "low"] } } }"#,
+    );
     let entry = catalogue.model("claude-opus-5").unwrap();
     assert_eq!((entry.facts.context_window, entry.facts.max_output), (Some(300_000), Some(64_000)));
+    assert_eq!(entry.facts.efforts, [Effort::Low, Effort::Max], "least first");
     assert_eq!(entry.facts.price.unwrap().rates.input, token(5.0));
     // The bundled catalogue is everybody's and stays.
     assert_eq!(Catalogue::bundled().model("claude-opus-5").unwrap().facts.context_window, Some(1_000_000));
@@ -66,6 +70,20 @@ fn facts_keep_their_sources() {
     let entry = catalogue.model("mine").unwrap();
     let what = |fact| entry.source(fact).unwrap().what.clone();
     assert_eq!((what(Fact::Window), what(Fact::MaxOutput)), ("measured by us".into(), "a letter of the vendor".into()));
+}
+
+#[test]
+fn a_dated_row_lies_over_that_of_its_model() {
+    let catalogue = overlaid(
+        r#"{ "format": 1, "models": {
+            "local/m": { "window": 1000, "maxOutput": 10 }, "local/m-20260101": { "window": 2000 } } }"#,
+    );
+    let limits = |name: &str| {
+        let facts = catalogue.model(name).unwrap().facts;
+        (facts.context_window, facts.max_output)
+    };
+    assert_eq!(limits("local/m-20260101"), (Some(2_000), Some(10)));
+    assert_eq!(limits("local/m-20260202"), (Some(1_000), Some(10)));
 }
 
 #[test]

@@ -100,6 +100,7 @@ fn claude_versions() {
         ("claude-opus-4-1-20250805", old),
         // A date is never a minor version.
         ("claude-sonnet-4-20250514", old),
+        ("claude-sonnet-4-0514", old),
         ("claude-opus-4@20250514", old),
         ("claude-3-7-sonnet-latest", old),
         ("claude-opus-4-10", current),
@@ -249,6 +250,8 @@ fn listings() {
     assert!(
         alive.contains(&"anthropic/claude-opus-4-5".into()) && !alive.contains(&"anthropic/claude-sonnet-4-5".into())
     );
+    let on = |day: &str| ids(Filter::new().text("sonnet-4-5").alive_on(day.parse().unwrap())).len();
+    assert_eq!((on("2026-11-29"), on("2026-11-30")), (1, 0));
     assert_eq!(ids(Filter::new().documents().structured_output().protocol(Protocol::AnthropicMessages)).len(), 13);
     let unpriced_last = ids(Filter::new().provider("anthropic").order(Order::InputPrice));
     assert_eq!(unpriced_last.last().unwrap(), "anthropic/claude-sonnet-4-5");

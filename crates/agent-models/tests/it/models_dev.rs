@@ -186,6 +186,23 @@ fn what_is_skipped_is_listed_up_to_a_number() {
 }
 
 #[test]
+fn models_are_read_up_to_a_number() {
+    let models: String = (0..100_002).map(|n| format!(r#""m{n}":{{}},"#)).collect();
+    let text = format!(r#"{{"mistral":{{"models":{{{}}}}}}}"#, models.trim_end_matches(','));
+    let document = ModelsDev::read(text.as_bytes()).unwrap();
+    assert_eq!(document.models().count(), 100_000);
+    assert_eq!(document.skipped().iter().filter(|skipped| skipped.reason == "more models than are read").count(), 2);
+}
+
+#[test]
+fn no_limit_is_not_a_limit_of_zero() {
+    let (catalogue, report) = with_model("mistral", "m", json!({ "limit": { "context": 0, "output": 0 } }));
+    let facts = catalogue.model("mistral/m").unwrap().facts;
+    assert_eq!((facts.context_window, facts.max_output), (Some(128_000), Some(4_096)));
+    assert_eq!(skipped(&report), vec![]);
+}
+
+#[test]
 fn providers_go_by_our_names() {
     for (theirs, ours) in [
         ("alibaba", "qwen"),
