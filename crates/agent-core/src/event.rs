@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    CacheBreak, CallId, Loss, Message, ModelEvent, Money, Origin, ProviderErrorKind, RawJson, RunId, StopReason,
-    ToolCall, ToolOutput, Usage,
+    CacheBreak, CallId, Coercion, Loss, Message, MessageId, ModelEvent, Money, Origin, ProviderErrorKind, RawJson,
+    RunEnding, RunId, StopReason, ToolCall, ToolOutput, Usage,
 };
 
 /// An event with where it belongs.
@@ -42,6 +42,23 @@ pub enum AgentEvent {
         /// From 0.
         turn: u64,
     },
+    /// Input was refused by a hook; it is not in the history.
+    InputRejected {
+        /// Why.
+        reason: String,
+    },
+    /// Input was put into a queue.
+    Queued {
+        /// `steer` or `followUp`.
+        queue: &'static str,
+        /// The input.
+        message: MessageId,
+    },
+    /// Input left its queue: it enters the history next, or was taken back.
+    Dequeued {
+        /// The input.
+        message: MessageId,
+    },
     /// A message begins that has no id yet or will stream.
     MessageStart {
         /// The role as in files.
@@ -53,6 +70,34 @@ pub enum AgentEvent {
     MessageEnd {
         /// The message.
         message: Arc<Message>,
+    },
+    /// What had begun of a message is void: its call failed and will be tried again.
+    MessageDropped {
+        /// What there was of it; it is not in the history.
+        message: Arc<Message>,
+    },
+    /// What the model is shown of the history was changed by the context policy.
+    ContextEdited {
+        /// How many messages were shown before.
+        before: usize,
+        /// How many are shown now.
+        after: usize,
+    },
+    /// The model makes the same calls over and over.
+    LoopDetected {
+        /// The tool that is called.
+        tool: String,
+        /// How often in a row.
+        repetitions: u32,
+        /// Whether the run ends; else the model is told once.
+        stopped: bool,
+    },
+    /// A hook that only advises failed and was skipped.
+    HookFailed {
+        /// The point at which it failed.
+        point: &'static str,
+        /// How.
+        error: String,
     },
     /// A call will not find what the last one left in the vendor's prompt cache; it was not sent
     /// yet.
@@ -81,6 +126,8 @@ pub enum AgentEvent {
         name: String,
         /// The arguments.
         arguments: RawJson,
+        /// What was mended in what the model sent.
+        coercions: Vec<Coercion>,
     },
     /// A tool tells the user how far it is.
     ToolProgress {
@@ -125,6 +172,8 @@ pub enum AgentEvent {
     },
     /// The run ended: once, last.
     AgentEnd {
+        /// How it ended.
+        ending: RunEnding,
         /// What all calls used.
         usage: Usage,
         /// What they cost, where the price is known.

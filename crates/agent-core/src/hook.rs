@@ -172,6 +172,12 @@ pub trait Hook: Send + Sync {
         ready(output)
     }
 
+    /// Whether [`after_tool`](Self::after_tool) may take something out of an output: what a tool shows on its way,
+    /// progress and partial output, is withheld from the consumer then.
+    fn filters_output(&self) -> bool {
+        false
+    }
+
     /// A turn ended, also by an error or a cancel.
     fn after_turn<'a>(
         &'a self,

@@ -86,6 +86,8 @@ persisted! {
         required effects: Effects = "effects",
         /// Why somebody is asked, or a hook's word.
         optional reason: Option<String> = "reason",
+        /// Until when somebody can agree, in milliseconds since the Unix epoch.
+        optional expires_ms: Option<u64> = "expiresMs",
     }
 
     /// What a tool is about to do.

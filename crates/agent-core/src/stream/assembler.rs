@@ -219,9 +219,15 @@ impl Assembler {
     /// The message. Without a [`ModelEvent::Stop`] it ends in [`StopReason::Error`].
     pub fn finish(mut self) -> AssistantMessage {
         let mut seen = HashSet::new();
-        for Partial { mut block, arguments, .. } in self.blocks {
+        self.message.content.reserve_exact(self.blocks.len());
+        let cut = matches!(self.message.stop_reason, StopReason::MaxTokens | StopReason::ContextWindow);
+        for Partial { mut block, arguments, ended, .. } in self.blocks {
             match (&mut block, arguments) {
-                (ContentBlock::ToolCall(call), Some(arguments)) => {
+                (ContentBlock::ToolCall(call), Some(mut arguments)) => {
+                    // Cut before the first byte: nothing would mean no arguments, and the call could run.
+                    if cut && !ended && arguments.json().trim().is_empty() {
+                        arguments.push("{");
+                    }
                     call.arguments = Arguments::from_text(arguments.into_text());
                     // One that comes twice would make the history unusable; a wire makes one of our id.
                     call.vendor_id.take_if(|id| id.is_empty() || !seen.insert(id.clone()));

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use agent_core::{
-    AssistantMessage, CallId, ContentBlock, DocumentBlock, ImageBlock, MediaSource, Message, Origin, ToolChoice,
+    AssistantMessage, CallId, ContentBlock, DocumentBlock, ImageBlock, MediaSource, Message, Origin, StopReason,
+    ToolChoice,
 };
 
 use super::{Asked, Refusal};
@@ -18,7 +19,10 @@ pub(super) fn order(messages: &[&Message]) -> Option<Refusal> {
         return Some(Refusal::AssistantFirst);
     }
     match messages.last() {
-        Some(Message::Assistant(answer)) if answer.tool_calls().next().is_none() => {
+        // An answer that its vendor paused is sent back as it is.
+        Some(Message::Assistant(answer))
+            if answer.tool_calls().next().is_none() && answer.stop_reason != StopReason::Paused =>
+        {
             Some(Refusal::AssistantLast { message: last })
         }
         _ => None,

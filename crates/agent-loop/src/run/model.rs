@@ -1,0 +1,154 @@
+//! A model call on its way: events out, a message in the end.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use agent_core::{
+    Assembler, AssistantMessage, BoxFuture, CancelToken, MessageId, ModelEvent, ModelStream, Origin, Prepared,
+    ProviderError, ProviderErrorKind, StopReason, Usage,
+};
+use futures_core::Stream;
+
+use crate::{CallOutcome, EffectId, FailedCall, contain};
+
+pub(crate) struct ModelWork {
+    pub(super) id: EffectId,
+    /// Whether the consumer sees it.
+    pub(super) shown: bool,
+    stage: Stage,
+    assembler: Option<Assembler>,
+    cancel: CancelToken,
+    /// Some content has arrived.
+    begun: bool,
+    /// What came before it: the consumer is told of no message that may not come.
+    held: Vec<ModelEvent>,
+}
+
+enum Stage {
+    Sending(BoxFuture<'static, Result<ModelStream, ProviderError>>),
+    Streaming(ModelStream),
+}
+
+/// What a poll of a call brings.
+pub(super) enum ModelStep {
+    Event {
+        event: ModelEvent,
+        /// What came before it, where it is the first content.
+        first: Option<Vec<ModelEvent>>,
+    },
+    Ended(Ended),
+}
+
+/// A call that is over.
+pub(super) struct Ended {
+    message: Option<AssistantMessage>,
+    usage: Usage,
+    error: Option<ProviderError>,
+}
+
+impl Ended {
+    /// Whether nothing went wrong.
+    pub(super) fn is_whole(&self) -> bool {
+        self.error.is_none()
+    }
+
+    pub(super) fn outcome(self, now_ms: u64, draw: u64) -> CallOutcome {
+        let Self { message, usage, error } = self;
+        match error {
+            None => CallOutcome { message, usage, error: None },
+            Some(error) => CallOutcome::failed(message, usage, FailedCall::new(error, now_ms, draw)),
+        }
+    }
+}
+
+impl ModelWork {
+    pub(super) fn send(id: EffectId, prepared: &Prepared, message: MessageId, origin: Origin, shown: bool) -> Self {
+        let cancel = CancelToken::new();
+        let (prepared, token) = (prepared.clone(), cancel.clone());
+        // Built when it is polled, under the same net.
+        let sending = Box::pin(async move { prepared.send(token).await });
+        let assembler = Some(Assembler::new(message).origin(origin));
+        Self { id, shown, stage: Stage::Sending(sending), assembler, cancel, begun: false, held: Vec::new() }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ModelStep> {
+        loop {
+            let stage = &mut self.stage;
+            let polled = contain::call(|| match stage {
+                Stage::Sending(future) => future.as_mut().poll(cx).map(|sent| sent.map(Next::Stream)),
+                Stage::Streaming(stream) => Pin::new(stream).poll_next(cx).map(|event| match event {
+                    None => Ok(Next::End),
+                    Some(event) => event.map(Next::Event),
+                }),
+            });
+            let next = match polled {
+                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Ready(next)) => next,
+                Err(text) => Err(ProviderError::new(ProviderErrorKind::Other, format!("the provider {text}"))),
+            };
+            match next {
+                Ok(Next::Stream(stream)) => self.stage = Stage::Streaming(stream),
+                Ok(Next::Event(event)) => {
+                    let pushed = self.assembler.as_mut().map_or(Ok(()), |assembler| assembler.push(&event));
+                    if let Err(fault) = pushed {
+                        return Poll::Ready(ModelStep::Ended(self.end(Some(fault.into()))));
+                    }
+                    if !self.begun && !is_content(&event) {
+                        self.held.push(event);
+                        continue;
+                    }
+                    let first = (!self.begun).then(|| std::mem::take(&mut self.held));
+                    self.begun = true;
+                    return Poll::Ready(ModelStep::Event { event, first });
+                }
+                Ok(Next::End) => return Poll::Ready(ModelStep::Ended(self.end(None))),
+                Err(error) => return Poll::Ready(ModelStep::Ended(self.end(Some(error)))),
+            }
+        }
+    }
+
+    fn end(&mut self, error: Option<ProviderError>) -> Ended {
+        let Some(assembler) = self.assembler.take() else {
+            return Ended { message: None, usage: Usage::ZERO, error };
+        };
+        let usage = assembler.usage();
+        let error = error.or_else(|| {
+            let cut = || ProviderError::new(ProviderErrorKind::Network, "the stream ended before the answer did");
+            (!assembler.is_stopped()).then(cut)
+        });
+        let message = match &error {
+            None => assembler.finish(),
+            Some(error) => assembler.interrupt(StopReason::Error, Some(error.to_string())),
+        };
+        Ended { message: Some(message), usage, error }
+    }
+
+    /// What had arrived of a call that is to end now.
+    pub(super) fn interrupt(mut self) -> Ended {
+        self.cancel.cancel();
+        let Some(assembler) = self.assembler.take() else {
+            return Ended { message: None, usage: Usage::ZERO, error: Some(ProviderError::cancelled()) };
+        };
+        let usage = assembler.usage();
+        let message = assembler.interrupt(StopReason::Cancelled, None);
+        Ended { message: Some(message), usage, error: Some(ProviderError::cancelled()) }
+    }
+}
+
+impl Drop for ModelWork {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+enum Next {
+    Stream(ModelStream),
+    Event(ModelEvent),
+    End,
+}
+
+fn is_content(event: &ModelEvent) -> bool {
+    !matches!(event, ModelEvent::Start { .. } | ModelEvent::Usage(_) | ModelEvent::Stop { .. })
+}

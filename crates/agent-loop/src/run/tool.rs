@@ -1,0 +1,148 @@
+//! How calls are judged and tools run: contained, with all that they may use.
+
+use std::sync::Arc;
+
+use agent_core::{
+    AgentEvent, CancelToken, Coercion, RawJson, Tool, ToolContext, ToolError, ToolEvents, ToolIntent, ToolOutcome,
+    ToolOutput, Violation, coerce,
+};
+
+use super::driver::{Driver, Finished, Work};
+use crate::{
+    Agent, EffectId, Input, JudgeCall, Judgement, RunTool, contain, conversation::Inbox, hooks::ToolJudgement,
+};
+
+/// A call that is being judged.
+pub(super) struct Judging {
+    agent: Agent,
+    tool: Arc<dyn Tool>,
+    arguments: RawJson,
+    coercions: Vec<Coercion>,
+    modified: bool,
+    ask: Option<String>,
+}
+
+impl Judging {
+    /// Looks a tool up, mends and checks the arguments.
+    pub(super) fn begin(agent: &Agent, call: &JudgeCall) -> Result<Self, ToolError> {
+        let name = &call.tool.name;
+        let tool = agent.0.tools.get(name).ok_or_else(|| ToolError::NotFound { name: name.clone() })?.clone();
+        let (arguments, coercions) = (call.arguments.clone(), Vec::new());
+        let mut judging = Self { agent: agent.clone(), tool, arguments, coercions, modified: false, ask: None };
+        match judging.check() {
+            Ok(()) if !call.fresh || !has_odd_number(&judging.arguments) => {}
+            Err(error) if !call.fresh => return Err(error),
+            _ => {
+                (judging.arguments, judging.coercions) = coerce(judging.tool.spec().schema(), &call.arguments);
+                judging.check()?;
+            }
+        }
+        Ok(judging)
+    }
+
+    fn check(&self) -> Result<(), ToolError> {
+        let schema = self.tool.spec().schema();
+        let checked = contain::call(|| self.agent.0.validator.validate(schema, &self.arguments));
+        match checked.map_err(ToolError::failed)? {
+            Ok(()) => Ok(()),
+            Err(wrong) => Err(ToolError::invalid_arguments(listed(&wrong))),
+        }
+    }
+
+    /// Asks the hooks.
+    pub(super) async fn ask_hooks(mut self, inbox: Arc<Inbox>, call: Box<JudgeCall>) -> Input {
+        let mut failures = Vec::new();
+        let hooks = self.agent.0.hooks.clone();
+        let arguments = self.arguments.clone();
+        let said = hooks.before_tool(&call.facts, call.call, &call.tool, arguments, &mut failures).await;
+        for (point, error) in failures {
+            inbox.event(AgentEvent::HookFailed { point, error });
+        }
+        judged(match said {
+            ToolJudgement::Deny(reason) => Err(ToolError::Denied { reason }),
+            ToolJudgement::Run { arguments, modified, ask } => {
+                (self.arguments, self.modified, self.ask) = (arguments, modified, ask);
+                let checked = if modified { self.check() } else { Ok(()) };
+                checked.and_then(|()| self.end())
+            }
+        })
+    }
+
+    /// Asks the tool what the call may do.
+    pub(super) fn end(self) -> Result<Judgement, ToolError> {
+        let Self { tool, arguments, coercions, modified, ask, .. } = self;
+        let effects = contain::call(|| tool.effects(&arguments)).map_err(ToolError::failed)?;
+        let version = tool.version().to_owned();
+        Ok(Judgement::Run { arguments, coercions, effects, version, modified, ask })
+    }
+}
+
+pub(super) fn judged(judgement: Result<Judgement, ToolError>) -> Input {
+    let refused = |error: ToolError| Judgement::Refuse(ToolOutput::from(&error));
+    Input::Judged(Box::new(judgement.unwrap_or_else(refused)))
+}
+
+/// Whether there may be a `5.0` or `5e3` where an integer is wanted: right for the schema, and wrong for most tools.
+fn has_odd_number(arguments: &RawJson) -> bool {
+    let pairs = arguments.get().as_bytes().windows(2);
+    pairs.into_iter().any(|pair| matches!(pair, [b'0'..=b'9', b'.' | b'e' | b'E']))
+}
+
+fn listed(wrong: &[Violation]) -> String {
+    wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl Driver {
+    pub(super) fn start_tool(&mut self, id: EffectId, run: RunTool) {
+        let RunTool { intent, verify, deadline_ms } = run;
+        let cancel = CancelToken::new();
+        let context = self.tool_context(&intent, &cancel, deadline_ms);
+        let found = self.agent.0.tools.get(&intent.intent.tool).cloned();
+        let work = async move {
+            let name = &intent.intent.tool;
+            let tool = match found {
+                Some(tool) if tool.version() == intent.tool_version => tool,
+                // Only a call that was begun by another process can meet another version.
+                Some(_) => return changed(name),
+                None => return Input::ToolEnded(ToolOutcome::Error(ToolError::NotFound { name: name.clone() })),
+            };
+            let arguments = intent.intent.arguments.clone();
+            if verify {
+                let asked = contain::Contained::new(|| tool.verify(arguments, context)).await;
+                return match asked {
+                    Ok(Ok(Some(output))) => Input::ToolEnded(ToolOutcome::Output(output)),
+                    Ok(Ok(None)) => Input::DidNotRun,
+                    Ok(Err(error)) => Input::ToolEnded(ToolOutcome::Error(error)),
+                    Err(text) => Input::ToolEnded(ToolOutcome::Error(ToolError::failed(text))),
+                };
+            }
+            let ended = contain::Contained::new(|| tool.call(arguments, context)).await;
+            Input::ToolEnded(ended.unwrap_or_else(|text| ToolOutcome::Error(ToolError::failed(text))))
+        };
+        let future = Box::pin(async move { Finished::Input(work.await) });
+        self.work.push(Work { id, future, cancel: Some(cancel) });
+    }
+
+    fn tool_context(&self, intent: &ToolIntent, cancel: &CancelToken, deadline_ms: Option<u64>) -> ToolContext {
+        let run = self.id().unwrap_or(agent_core::RunId::from_bits(0));
+        let mut context = ToolContext::new(run, intent.intent.call);
+        context.cancel = cancel.clone();
+        context.deadline_ms = deadline_ms;
+        context.budget = self.agent.0.budget.clone();
+        let inbox = self.shared.inbox.clone();
+        // What was not looked at yet is not shown.
+        let withheld = self.agent.0.hooks.all.iter().any(|one| one.hook.filters_output());
+        context.events = ToolEvents::new(move |event| match event {
+            AgentEvent::ToolProgress { .. } | AgentEvent::ToolPartial { .. } if withheld => {}
+            event => inbox.event(event),
+        });
+        context.journal = self.shared.lock().journal.clone();
+        context.tree_hooks = self.agent.0.tree_hooks.clone();
+        context
+    }
+}
+
+fn changed(name: &str) -> Input {
+    let text = format!("`{name}` has changed since this call began, and cannot tell what became of it");
+    Input::ToolEnded(ToolOutcome::Error(ToolError::failed(text)))
+}

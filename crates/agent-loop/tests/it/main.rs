@@ -1,0 +1,19 @@
+//! The behaviour of `agent-loop`, through its public API.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may fail so")]
+#![expect(clippy::indexing_slicing, reason = "a test that is wrong fails")]
+#![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
+
+mod approvals;
+mod cases;
+mod cases_limits;
+mod cases_turns;
+mod crash;
+mod dropped;
+mod faults;
+mod given;
+mod hook_order;
+mod machine;
+mod property;
+mod scheduling;
+mod spending;
+mod traces;
