@@ -23,6 +23,8 @@ pages! {
     wires: "../../docs/wires.md",
     http: "../../docs/http.md",
     http_readme: "../../crates/agent-http/README.md",
+    models: "../../docs/models.md",
+    models_readme: "../../crates/agent-models/README.md",
     tools: "../../docs/tools.md",
     hooks: "../../docs/hooks.md",
     budgets: "../../docs/budgets.md",
