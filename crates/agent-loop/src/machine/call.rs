@@ -234,6 +234,7 @@ impl Machine {
             self.write(RecordBody::CallSettled(end));
             self.summarised(summary, first, last);
         } else {
+            self.turn.stop_reason = kept.as_ref().map(|answer| answer.stop_reason.clone());
             let kept = kept.filter(|answer| !answer.content.is_empty());
             if kept.is_none() {
                 self.drop_message(None);
@@ -241,8 +242,8 @@ impl Machine {
                 // Content without a first output: a driver of somebody's own.
                 self.first_output();
             }
-            self.turn.stop_reason = kept.as_ref().map(|answer| answer.stop_reason.clone());
             end.message = kept.map(|mut answer| {
+                self.state.make_unique(&mut answer);
                 (answer.usage, answer.timestamp_ms) = (usage, self.now_ms);
                 answer.into()
             });

@@ -87,6 +87,11 @@ impl State {
 
     fn append(&mut self, kind: &'static str, message: Message) -> Result<Entered, StateError> {
         let entered = self.transcript.append(message).map_err(|source| StateError::Transcript { kind, source })?;
+        for message in &entered {
+            let Message::Assistant(answer) = &**message else { continue };
+            let ids = answer.tool_calls().filter_map(|(_, call)| call.vendor_id.clone());
+            ids.for_each(|id| _ = Arc::make_mut(&mut self.vendor_ids).insert(id));
+        }
         if let Some(last) = &mut self.last {
             let bytes = entered.iter().flat_map(|m| m.content()).map(content_bytes);
             last.bytes_since = bytes.fold(last.bytes_since, u64::saturating_add);

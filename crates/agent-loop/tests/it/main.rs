@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod approvals;
+mod case_transcript;
 mod cases;
 mod cases_limits;
 mod cases_turns;
@@ -13,6 +14,7 @@ mod dropped;
 mod faults;
 mod given;
 mod hook_order;
+mod laws;
 mod machine;
 mod property;
 mod scheduling;
