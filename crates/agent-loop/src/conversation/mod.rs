@@ -252,7 +252,8 @@ impl Conversation {
             return self.handle().answer(call, answer).map_err(|_| ResumeError::Busy(Busy));
         };
         taken.settle_pending().await;
-        let waits = taken.state().pending_approvals().any(|intent| intent.call == call);
+        let now_ms = self.agent.0.timer.now_ms();
+        let waits = taken.state().approvals.get(&call).is_some_and(|asked| asked.is_open(now_ms));
         if !waits {
             return Err(ResumeError::NotAsked { call });
         }

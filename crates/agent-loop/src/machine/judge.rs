@@ -66,7 +66,9 @@ impl Machine {
             self.stop(StopCause::Limit(limit));
             return self.go(Phase::CloseTurn);
         }
-        let calls: Vec<_> = self.state.open_turn().into_iter().flat_map(|turn| turn.unanswered()).collect();
+        // All of them, answered or not: a run that is resumed finds what it found before.
+        let answer = self.state.open_turn().and_then(|turn| turn.assistant());
+        let calls: Vec<_> = answer.into_iter().flat_map(|answer| answer.tool_calls()).map(|(id, _)| id).collect();
         let verdict = match (self.setup.settings.limits.loops, self.state.run()) {
             (Some(settings), Some(run)) => detect::judge(&run.recent, calls.len(), &run.told, settings),
             _ => detect::Verdict::Fine,
@@ -181,7 +183,7 @@ impl Machine {
 
     pub(super) fn approval_given(&mut self, call: CallId, answer: ApprovalAnswer) {
         let waits = self.wave.of_call(call).is_some_and(|slot| matches!(slot.stage, Stage::Asked { .. }));
-        let open = self.state.approvals.get(&call).is_some_and(|asked| asked.answer.is_none() && !asked.expired);
+        let open = self.state.approvals.get(&call).is_some_and(|asked| asked.is_open(self.now_ms));
         if waits && open {
             self.write(RecordBody::ApprovalGiven { call, answer });
         }

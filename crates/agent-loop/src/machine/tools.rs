@@ -26,7 +26,10 @@ impl Machine {
             }
             self.go(Phase::Tools);
         }
-        if !judging {
+        // A call that somebody is to be asked about keeps others from their place only when that is in the journal.
+        let asking =
+            |slot: &Slot| matches!(slot.stage, Stage::Asked { .. }) && !self.state.approvals.contains_key(&slot.id);
+        if !judging && !self.wave.slots.iter().any(asking) {
             self.intend();
         }
         self.run_intended();

@@ -80,6 +80,13 @@ pub struct Asked {
     pub expired: bool,
 }
 
+impl Asked {
+    /// Whether an answer at this time counts: the first one within the time for it does.
+    pub(crate) fn is_open(&self, now_ms: u64) -> bool {
+        self.answer.is_none() && !self.expired && self.intent.expires_ms.is_none_or(|at| now_ms < at)
+    }
+}
+
 /// A record that does not follow from the ones before it: a damaged journal, or one of another program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
