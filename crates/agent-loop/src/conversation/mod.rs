@@ -253,7 +253,7 @@ impl Conversation {
         };
         taken.settle_pending().await;
         let now_ms = self.agent.0.timer.now_ms();
-        let waits = taken.state().approvals.get(&call).is_some_and(|asked| asked.is_open(now_ms));
+        let waits = taken.state().approvals.get(call).is_some_and(|asked| asked.is_open(now_ms));
         if !waits {
             return Err(ResumeError::NotAsked { call });
         }

@@ -190,7 +190,7 @@ impl Machine {
     }
 
     fn expiry(&self, call: agent_core::CallId) -> Option<u64> {
-        let asked = self.state.approvals.get(&call).filter(|asked| asked.answer.is_none() && !asked.expired);
+        let asked = self.state.approvals.get(call).filter(|asked| asked.answer.is_none() && !asked.expired);
         asked.and_then(|asked| asked.intent.expires_ms)
     }
 

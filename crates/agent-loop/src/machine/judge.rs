@@ -99,7 +99,7 @@ impl Machine {
     /// Answers every call of the open turn that has no answer.
     pub(super) fn answer_calls(&mut self, text: &str) {
         self.build_wave(|machine, slot| {
-            let begun = machine.state.intents.contains_key(&slot.id);
+            let begun = machine.state.intents.contains(slot.id);
             machine.settle(slot, texts::error(if begun { texts::UNKNOWN } else { text }));
         });
     }
@@ -110,7 +110,7 @@ impl Machine {
             if slot.replay(machine) {
                 return;
             }
-            if let Some(asked) = machine.state.approvals.get(&slot.id) {
+            if let Some(asked) = machine.state.approvals.get(slot.id) {
                 let told = asked.answer.is_some() || asked.expired;
                 slot.stage = Stage::Asked { effect: None, told, expiring: false };
                 return;
@@ -163,7 +163,7 @@ impl Machine {
                 return self.settle(slot, output);
             }
         };
-        let approved = self.state.approvals.contains_key(&slot.id);
+        let approved = self.state.approvals.contains(slot.id);
         let needs = effects.approval == Approval::Needed;
         let mut intent = CallIntent::new(slot.id, &slot.name, arguments, effects);
         if !approved && (ask.is_some() || needs) {
@@ -183,7 +183,7 @@ impl Machine {
 
     pub(super) fn approval_given(&mut self, call: CallId, answer: ApprovalAnswer) {
         let waits = self.wave.of_call(call).is_some_and(|slot| matches!(slot.stage, Stage::Asked { .. }));
-        let open = self.state.approvals.get(&call).is_some_and(|asked| asked.is_open(self.now_ms));
+        let open = self.state.approvals.get(call).is_some_and(|asked| asked.is_open(self.now_ms));
         if waits && open {
             self.write(RecordBody::ApprovalGiven { call, answer });
         }
@@ -191,7 +191,7 @@ impl Machine {
 
     /// Goes on with a call that somebody is asked about.
     pub(super) fn asked(&mut self, slot: &mut Slot) {
-        let Some(asked) = self.state.approvals.get(&slot.id).cloned() else { return };
+        let Some(asked) = self.state.approvals.get(slot.id).cloned() else { return };
         let Stage::Asked { effect, .. } = slot.stage else { return };
         let arguments = match asked.answer {
             Some(ApprovalAnswer::Allow) => asked.intent.arguments,

@@ -32,7 +32,7 @@ impl Machine {
         if self.state.open_turn().is_some() {
             self.build_wave(|machine, slot| {
                 if !slot.replay(machine) {
-                    let answered = machine.state.approvals.contains_key(&slot.id);
+                    let answered = machine.state.approvals.contains(slot.id);
                     let text = if answered { texts::NO_ANSWER } else { texts::SKIPPED };
                     machine.settle(slot, texts::error(text));
                 }
@@ -80,10 +80,10 @@ impl Machine {
 impl Slot {
     /// Takes an intent without a settle up again, as the tool's policy says. `false` where there is none.
     pub(super) fn replay(&mut self, machine: &mut Machine) -> bool {
-        let Some(intent) = machine.state.intents.get(&self.id).cloned() else { return false };
+        let Some(intent) = machine.state.intents.get(self.id).cloned() else { return false };
         match intent.intent.effects.replay {
-            Replay::Rerun | Replay::Resume => self.intend(*intent, Vec::new(), false),
-            Replay::Verify => self.intend(*intent, Vec::new(), true),
+            Replay::Rerun | Replay::Resume => self.intend(intent, Vec::new(), false),
+            Replay::Verify => self.intend(intent, Vec::new(), true),
             _ => machine.settle(self, texts::error(texts::UNKNOWN)),
         }
         true

@@ -27,8 +27,7 @@ impl Machine {
             self.go(Phase::Tools);
         }
         // A call that somebody is to be asked about keeps others from their place only when that is in the journal.
-        let asking =
-            |slot: &Slot| matches!(slot.stage, Stage::Asked { .. }) && !self.state.approvals.contains_key(&slot.id);
+        let asking = |slot: &Slot| matches!(slot.stage, Stage::Asked { .. }) && !self.state.approvals.contains(slot.id);
         if !judging && !self.wave.slots.iter().any(asking) {
             self.intend();
         }
@@ -100,8 +99,8 @@ impl Machine {
             Stage::Intended { intent, .. } => &intent.intent.effects,
             Stage::Running(running) => &running.intent.intent.effects,
             _ => {
-                let intent = self.state.intents.get(&slot.id).map(|intent| &intent.intent);
-                let asked = self.state.approvals.get(&slot.id).map(|asked| &asked.intent);
+                let intent = self.state.intents.get(slot.id).map(|intent| &intent.intent);
+                let asked = self.state.approvals.get(slot.id).map(|asked| &asked.intent);
                 &intent.or(asked)?.effects
             }
         };
@@ -114,7 +113,7 @@ impl Machine {
     /// Starts the tools whose intents are acknowledged.
     fn run_intended(&mut self) {
         self.each_slot(|machine, slot| {
-            if !matches!(slot.stage, Stage::Intended { .. }) || !machine.state.intents.contains_key(&slot.id) {
+            if !matches!(slot.stage, Stage::Intended { .. }) || !machine.state.intents.contains(slot.id) {
                 return;
             }
             if let Stage::Intended { intent, coercions, verify } = std::mem::replace(&mut slot.stage, Stage::New) {
@@ -173,7 +172,7 @@ impl Machine {
 
     /// Settles with what the model is shown of an output; the event carries the whole.
     pub(super) fn settle_cut(&mut self, slot: &mut Slot, output: ToolOutput) {
-        let effects = self.state.intents.get(&slot.id).map(|intent| &intent.intent.effects);
+        let effects = self.state.intents.get(slot.id).map(|intent| &intent.intent.effects);
         let cap = effects.and_then(|effects| effects.output_cap).unwrap_or(self.setup.settings.output_cap);
         let shown = output::cut(output.clone(), cap);
         self.settle_showing(slot, output, shown);

@@ -1,19 +1,18 @@
 //! What a conversation is: the fold of its records, and nothing else.
 
 mod apply;
+mod by_call;
 mod queue;
 mod run;
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashSet, sync::Arc};
 
 use agent_core::{
     ApprovalAnswer, AssistantMessage, CallId, CallIntent, CallStart, Chain, ContentBlock, ContextView, JournalRecord,
     Money, OpenTurn, ToolCall, ToolIntent, Transcript, TranscriptError, Usage, ViewError,
 };
 
+use self::by_call::ByCall;
 pub use self::{
     apply::Entered,
     queue::{Queue, Queued},
@@ -45,14 +44,14 @@ pub struct State {
     /// A call that was started and not settled.
     pub(crate) open_call: Option<Box<CallStart>>,
     /// Tools that were intended and not settled.
-    pub(crate) intents: BTreeMap<CallId, Box<ToolIntent>>,
+    pub(crate) intents: ByCall<ToolIntent>,
     /// Calls that somebody was asked about and that did not begin.
-    pub(crate) approvals: BTreeMap<CallId, Box<Asked>>,
+    pub(crate) approvals: ByCall<Asked>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) run: Option<RunProgress>,
     pub(crate) begun: bool,
     /// The ids that vendors gave to the calls of the history.
-    vendor_ids: Arc<HashSet<String>>,
+    vendor_ids: Option<Arc<HashSet<String>>>,
     usage: Usage,
     settled: Money,
     unpriced: bool,
@@ -189,7 +188,7 @@ impl State {
     pub(crate) fn make_unique(&self, answer: &mut AssistantMessage) {
         for block in &mut answer.content {
             if let ContentBlock::ToolCall(call) = block {
-                call.vendor_id.take_if(|id| self.vendor_ids.contains(id));
+                call.vendor_id.take_if(|id| self.vendor_ids.as_ref().is_some_and(|known| known.contains(id)));
             }
         }
     }
