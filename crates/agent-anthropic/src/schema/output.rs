@@ -24,7 +24,8 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 /// use agent_core::RawJson;
 /// let schema = RawJson::parse(r#"{"type":"object","properties":{"n":{"type":"integer","minimum":1}}}"#)?;
 /// let lowered = agent_anthropic::lower_output_schema(&schema)?;
-/// let expected = r#"{"type":"object","properties":{"n":{"type":"integer","description":"minimum: 1"}},"additionalProperties":false}"#;
+/// let number = r#"{"type":"integer","description":"minimum: 1"}"#;
+/// let expected = format!(r#"{{"type":"object","properties":{{"n":{number}}},"additionalProperties":false}}"#);
 /// assert_eq!(lowered.schema.get(), expected);
 /// assert_eq!(lowered.lost, ["/properties/n: `minimum` is told, not enforced"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
