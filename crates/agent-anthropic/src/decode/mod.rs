@@ -4,6 +4,7 @@
 
 mod blocks;
 mod event;
+mod fast;
 mod opaque;
 mod usage;
 
@@ -78,6 +79,9 @@ impl AnthropicDecoder {
     }
 
     fn event(&mut self, data: &ByteString, events: &mut Events) -> Result<(), ProviderError> {
+        if let Some((index, delta)) = fast::delta(data).filter(|_| !self.done) {
+            return self.blocks.delta(Some(index), &delta, data, events);
+        }
         // LiteLLM closes with a word of another protocol.
         if self.done || matches!(data.trim(), "" | "[DONE]") {
             return Ok(());

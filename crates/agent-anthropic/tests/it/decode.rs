@@ -374,3 +374,52 @@ fn the_word_of_another_protocol_at_the_end_is_no_fault() {
     assert_eq!(read(&body).content, vec!["Hi".into()]);
     assert_eq!(read(&body.replace('\n', "\r\n")).content, vec!["Hi".into()]);
 }
+
+/// Deltas as the vendor spells them and in every other spelling, each with whether it is read.
+#[test]
+fn a_delta_means_the_same_in_every_spelling() {
+    let kinds = [
+        ("text", "text_delta", "text"),
+        ("thinking", "thinking_delta", "thinking"),
+        ("tool_use", "input_json_delta", "partial_json"),
+    ];
+    let literals = [
+        r#""plain ü""#,
+        r#""a\"b\\""#,
+        r#""\ud83d\ude00\n""#,
+        r#""""#,
+        r#"null"#,
+        r#"[1]"#,
+        "\"cut",
+        r#""bad \x""#,
+        r#""\ud83d""#,
+        "\"tab\there\"",
+    ];
+    let read = |body: String| decode([Bytes::from(body)]).map(|message| message.content).map_err(|e| e.kind());
+    for (block_kind, delta_kind, field) in kinds {
+        for literal in literals {
+            for index in ["0", "00", "7"] {
+                let data = [
+                    format!(
+                        r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{delta_kind}","{field}":{literal}}}}}"#
+                    ),
+                    format!(
+                        r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{delta_kind}","{field}":{literal}}}   }}  "#
+                    ),
+                    format!(
+                        r#"{{ "type":"content_block_delta","index":{index},"delta":{{"type":"{delta_kind}","{field}":{literal}}}}}"#
+                    ),
+                    format!(
+                        r#"{{"delta":{{"{field}":{literal},"type":"{delta_kind}"}},"index":{index},"type":"content_block_delta"}}"#
+                    ),
+                ];
+                let results = data.map(|data| {
+                    let mut whole = answer(&block(0, json!({"type": block_kind, "name": "t"}), &[]), "end_turn");
+                    whole.insert_str(whole.find("event: content_block_stop").unwrap(), &format!("data: {data}\n\n"));
+                    read(whole)
+                });
+                assert!(results.iter().all(|result| *result == results[0]), "{literal} at {index}: {results:?}");
+            }
+        }
+    }
+}
