@@ -169,7 +169,10 @@ fn a_block_that_ends_in_what_is_no_json_fails_the_answer_and_runs_nothing() {
 
 #[test]
 fn blocks_that_overlap_are_told_apart() {
-    let delta = |index: u64, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}});
+    let delta = |index: u64, text: &str| {
+        let delta = json!({"type": "text_delta", "text": text});
+        json!({"type": "content_block_delta", "index": index, "delta": delta})
+    };
     let start = |index: u64| json!({"type": "content_block_start", "index": index, "content_block": {"type": "text"}});
     let stop = |index: Value| json!({"type": "content_block_stop", "index": index});
     let blocks = [
