@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     event::{Delta, Start, Text},
+    fast::{Adds, Step},
     opaque::{MAX_OPAQUE, Opaque},
     protocol, share,
 };
@@ -107,6 +108,25 @@ impl Blocks {
         }
         self.open.push(Open { index, block, kind });
         Ok(())
+    }
+
+    /// Takes the most frequent deltas; `false` where it is none of them.
+    pub(super) fn step(&mut self, step: &Step<'_>, data: &ByteString, events: &mut Events) -> bool {
+        let Some(open) = self.open.iter_mut().rev().find(|open| open.index == step.index) else { return false };
+        let block = open.block;
+        match (&mut open.kind, step.adds) {
+            (Kind::Text { .. }, Adds::Text) => {
+                push_text(&step.text, data, events, |text| ModelEvent::TextDelta { block, text });
+            }
+            (Kind::Thinking, Adds::Thinking) => {
+                push_text(&step.text, data, events, |text| ModelEvent::ThinkingDelta { block, text });
+            }
+            (Kind::Call { input: None }, Adds::Arguments) => {
+                push_text(&step.text, data, events, |json| ModelEvent::ArgumentsDelta { block, json });
+            }
+            _ => return false,
+        }
+        true
     }
 
     pub(super) fn delta(

@@ -4,13 +4,29 @@
 
 use std::borrow::Cow;
 
-use super::event::{Delta, Text};
+use super::event::Text;
 
 const HEAD: &str = "{\"type\":\"content_block_delta\",\"index\":";
 const DELTA: &str = ",\"delta\":{\"type\":\"";
 
-/// The number of the block and the delta; `None` where the parser has to look.
-pub(super) fn delta(data: &str) -> Option<(u64, Delta<'_>)> {
+/// A delta of text.
+pub(super) struct Step<'a> {
+    /// The vendor's number of the block.
+    pub(super) index: u64,
+    pub(super) adds: Adds,
+    pub(super) text: Text<'a>,
+}
+
+/// What a delta adds to.
+#[derive(Clone, Copy)]
+pub(super) enum Adds {
+    Text,
+    Thinking,
+    Arguments,
+}
+
+/// The delta of an event; `None` where the parser has to look.
+pub(super) fn step(data: &str) -> Option<Step<'_>> {
     let rest = data.strip_prefix(HEAD)?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     // A number with a zero in front is no JSON.
@@ -18,14 +34,12 @@ pub(super) fn delta(data: &str) -> Option<(u64, Delta<'_>)> {
         rest.get(..digits).filter(|text| (1..10).contains(&text.len()) && (*text == "0" || !text.starts_with('0')))?;
     let index = index.bytes().fold(0, |sum: u64, digit| sum * 10 + u64::from(digit - b'0'));
     let rest = rest.get(digits..)?.strip_prefix(DELTA)?;
-    let mut delta = Delta::default();
-    let (kind, field, rest) = if let Some(rest) = rest.strip_prefix("text_delta\",\"text\":") {
-        ("text_delta", &mut delta.text, rest)
+    let (adds, rest) = if let Some(rest) = rest.strip_prefix("text_delta\",\"text\":") {
+        (Adds::Text, rest)
     } else if let Some(rest) = rest.strip_prefix("input_json_delta\",\"partial_json\":") {
-        ("input_json_delta", &mut delta.partial_json, rest)
+        (Adds::Arguments, rest)
     } else {
-        let rest = rest.strip_prefix("thinking_delta\",\"thinking\":")?;
-        ("thinking_delta", &mut delta.thinking, rest)
+        (Adds::Thinking, rest.strip_prefix("thinking_delta\",\"thinking\":")?)
     };
     let (text, rest) = literal(rest)?;
     // The vendor pads events with spaces behind the inner bracket.
@@ -33,30 +47,32 @@ pub(super) fn delta(data: &str) -> Option<(u64, Delta<'_>)> {
     if !padding.is_empty() {
         return None;
     }
-    *field = text;
-    delta.kind = Text(Cow::Borrowed(kind));
-    Some((index, delta))
+    Some(Step { index, adds, text })
 }
 
 /// A string literal and what follows it.
 fn literal(text: &str) -> Option<(Text<'_>, &str)> {
     let inner = text.strip_prefix('"')?;
-    let mut escaped = false;
-    let mut bytes = inner.bytes().enumerate();
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    let first = inner.as_bytes().iter().position(special)?;
+    let (plain, rest) = inner.split_at_checked(first)?;
+    match rest.strip_prefix('"') {
+        Some(rest) => Some((Text(Cow::Borrowed(plain)), rest)),
+        None => escaped(text),
+    }
+}
+
+/// A string literal with escapes.
+fn escaped(text: &str) -> Option<(Text<'_>, &str)> {
+    let mut bytes = text.bytes().enumerate().skip(1);
     let end = loop {
         match bytes.next()? {
             (at, b'"') => break at,
-            (_, b'\\') => {
-                escaped = true;
-                bytes.next()?;
-            }
+            (_, b'\\') => _ = bytes.next()?,
             (_, 0..0x20) => return None,
             _ => {}
         }
     };
-    let read = match escaped {
-        false => Cow::Borrowed(inner.get(..end)?),
-        true => Cow::Owned(serde_json::from_str(text.get(..end + 2)?).ok()?),
-    };
-    Some((Text(read), inner.get(end + 1..)?))
+    let (literal, rest) = text.split_at_checked(end + 1)?;
+    Some((Text(Cow::Owned(serde_json::from_str(literal).ok()?)), rest))
 }

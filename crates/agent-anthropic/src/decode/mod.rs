@@ -79,11 +79,11 @@ impl AnthropicDecoder {
     }
 
     fn event(&mut self, data: &ByteString, events: &mut Events) -> Result<(), ProviderError> {
-        if let Some((index, delta)) = fast::delta(data).filter(|_| !self.done) {
-            return self.blocks.delta(Some(index), &delta, data, events);
+        if self.done || fast::step(data).is_some_and(|step| self.blocks.step(&step, data, events)) {
+            return Ok(());
         }
         // LiteLLM closes with a word of another protocol.
-        if self.done || matches!(data.trim(), "" | "[DONE]") {
+        if matches!(data.trim(), "" | "[DONE]") {
             return Ok(());
         }
         let event: Event<'_> = match serde_json::from_str(data) {

@@ -169,7 +169,10 @@ fn a_block_that_ends_in_what_is_no_json_fails_the_answer_and_runs_nothing() {
 
 #[test]
 fn blocks_that_overlap_are_told_apart() {
-    let delta = |index: u64, text: &str| json!({"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}});
+    let delta = |index: u64, text: &str| {
+        let delta = json!({"type": "text_delta", "text": text});
+        json!({"type": "content_block_delta", "index": index, "delta": delta})
+    };
     let start = |index: u64| json!({"type": "content_block_start", "index": index, "content_block": {"type": "text"}});
     let stop = |index: Value| json!({"type": "content_block_stop", "index": index});
     let blocks = [
@@ -399,19 +402,13 @@ fn a_delta_means_the_same_in_every_spelling() {
     for (block_kind, delta_kind, field) in kinds {
         for literal in literals {
             for index in ["0", "00", "7"] {
+                let (head, inner) = ("\"type\":\"content_block_delta\"", format!("\"{field}\":{literal}"));
+                let delta = format!("\"index\":{index},\"delta\":{{\"type\":\"{delta_kind}\",{inner}}}");
                 let data = [
-                    format!(
-                        r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{delta_kind}","{field}":{literal}}}}}"#
-                    ),
-                    format!(
-                        r#"{{"type":"content_block_delta","index":{index},"delta":{{"type":"{delta_kind}","{field}":{literal}}}   }}  "#
-                    ),
-                    format!(
-                        r#"{{ "type":"content_block_delta","index":{index},"delta":{{"type":"{delta_kind}","{field}":{literal}}}}}"#
-                    ),
-                    format!(
-                        r#"{{"delta":{{"{field}":{literal},"type":"{delta_kind}"}},"index":{index},"type":"content_block_delta"}}"#
-                    ),
+                    format!("{{{head},{delta}}}"),
+                    format!("{{{head},{delta}   }}  "),
+                    format!("{{ {head},{delta}}}"),
+                    format!("{{\"delta\":{{{inner},\"type\":\"{delta_kind}\"}},\"index\":{index},{head}}}"),
                 ];
                 let results = data.map(|data| {
                     let mut whole = answer(&block(0, json!({"type": block_kind, "name": "t"}), &[]), "end_turn");

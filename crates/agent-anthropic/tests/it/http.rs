@@ -110,7 +110,10 @@ fn statuses_are_sorted_with_billing_and_advice() {
         let http = ScriptedHttp::new([reply.body([body.to_string()])]);
         ask(AnthropicWire::new(), key(), &http).unwrap_err()
     };
-    let error = |code: &str, text: &str| json!({"type": "error", "error": {"type": code, "message": text}, "request_id": "req_9"});
+    let error = |code: &str, text: &str| {
+        let error = json!({"type": code, "message": text});
+        json!({"type": "error", "error": error, "request_id": "req_9"})
+    };
     let cases = [
         (400, "invalid_request_error", "bad", Kind::InvalidRequest, Billed::No),
         (400, "invalid_request_error", "prompt is too long: 2 > 1", Kind::ContextOverflow, Billed::No),

@@ -39,7 +39,10 @@ fn options(model: &str) -> CallOptions {
 #[test]
 fn effort_and_budget_follow_the_model() {
     let thinks = |model: &str, reasoning| fields(&AnthropicWire::new(), options(model).reasoning(reasoning), &[]);
-    let adaptive = |effort: &str| json!({"max_tokens": 9000, "thinking": {"type": "adaptive"}, "output_config": {"effort": effort}});
+    let adaptive = |effort: &str| {
+        let config = json!({"effort": effort});
+        json!({"max_tokens": 9000, "thinking": {"type": "adaptive"}, "output_config": config})
+    };
     let budget = |tokens: u64| json!({"max_tokens": 9000, "thinking": {"type": "enabled", "budget_tokens": tokens}});
     let nothing = json!({"max_tokens": 9000});
     let off = json!({"max_tokens": 9000, "thinking": {"type": "disabled"}});

@@ -82,7 +82,9 @@ fn results_carry_all_text_images_and_failure() {
     assert_eq!(
         json["messages"][2]["content"],
         json!([
-            {"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": [
+                {"type": "text", "text": "one"}, {"type": "text", "text": "two"},
+            ]},
             {"type": "tool_result", "tool_use_id": "toolu_2", "content": [{"type": "text", "text": "see"}, image]},
             {"type": "tool_result", "tool_use_id": "toolu_3"},
             {"type": "tool_result", "tool_use_id": "toolu_4", "content": "no file", "is_error": true},
@@ -126,7 +128,9 @@ fn images_and_documents_go_in_every_form() {
         ),
         (
             pdf(MediaSource::Base64("JVBERi0=".into())).into(),
-            json!({"type": "document", "title": "Report", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}),
+            json!({"type": "document", "title": "Report", "source": {
+                "type": "base64", "media_type": "application/pdf", "data": "JVBERi0=",
+            }}),
         ),
         (
             pdf(MediaSource::Url("https://a.example/b.pdf".into())).into(),

@@ -15,8 +15,14 @@ fn check(schema: &str, expected: &str, lost: &[&str]) {
 #[test]
 fn objects_are_closed_and_keys_keep_their_order() {
     check(
-        r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"object","properties":{}}},"required":["z"]}"#,
-        r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"object","properties":{},"additionalProperties":false}},"required":["z"],"additionalProperties":false}"#,
+        concat!(
+            r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"object","properties":{}}},"#,
+            r#""required":["z"]}"#
+        ),
+        concat!(
+            r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"object","properties":{},"#,
+            r#""additionalProperties":false}},"required":["z"],"additionalProperties":false}"#
+        ),
         &[],
     );
     check(
@@ -29,8 +35,14 @@ fn objects_are_closed_and_keys_keep_their_order() {
 #[test]
 fn what_the_dialect_lacks_is_told_to_the_model_and_reported() {
     check(
-        r#"{"type":"array","description":"Ages","items":{"type":"integer","minimum":0,"maximum":150},"minItems":1,"maxItems":9}"#,
-        r#"{"type":"array","items":{"type":"integer","description":"minimum: 0\nmaximum: 150"},"minItems":1,"description":"Ages\nmaxItems: 9"}"#,
+        concat!(
+            r#"{"type":"array","description":"Ages","items":{"type":"integer","minimum":0,"maximum":150},"#,
+            r#""minItems":1,"maxItems":9}"#
+        ),
+        concat!(
+            r#"{"type":"array","items":{"type":"integer","description":"minimum: 0\nmaximum: 150"},"#,
+            r#""minItems":1,"description":"Ages\nmaxItems: 9"}"#
+        ),
         &[
             "/items: `minimum` is told, not enforced",
             "/items: `maximum` is told, not enforced",
@@ -69,7 +81,10 @@ fn what_cannot_be_said_at_all_is_an_error() {
     }
     let deep = format!("{}{{}}{}", r#"{"items":"#.repeat(70), "}".repeat(70));
     assert_eq!(lower_output_schema(&raw(&deep)).unwrap_err().kind(), Kind::Unsupported);
-    let twice = r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"b":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"string"}}}"##;
+    let twice = concat!(
+        r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/A"},"b":{"$ref":"#/$defs/A"}},"##,
+        r##""$defs":{"A":{"type":"string"}}}"##
+    );
     assert!(lower_output_schema(&raw(twice)).is_ok(), "used twice is not in itself");
 }
 
@@ -79,13 +94,18 @@ fn tools_keep_their_schema_but_for_choices_at_the_top_and_strange_names() {
     let lowered = lower_tool_schema(&plain).unwrap();
     assert_eq!((lowered.schema, lowered.lost.len()), (plain, 0));
 
-    let merged = lower_tool_schema(&raw(
-        r##"{"$defs":{"B":{"properties":{"b":{}},"required":["b"]}},"allOf":[{"properties":{"c":{}},"required":["c"]}],"anyOf":[{"properties":{"a":{}},"required":["a","x"]},{"$ref":"#/$defs/B"}],"properties":{"x":{}},"type":"object"}"##,
-    ))
+    let merged = lower_tool_schema(&raw(concat!(
+        r##"{"$defs":{"B":{"properties":{"b":{}},"required":["b"]}},"allOf":[{"properties":{"c":{}},"##,
+        r##""required":["c"]}],"anyOf":[{"properties":{"a":{}},"required":["a","x"]},{"$ref":"#/$defs/B"}],"##,
+        r##""properties":{"x":{}},"type":"object"}"##
+    )))
     .unwrap();
     assert_eq!(
         merged.schema.get(),
-        r#"{"$defs":{"B":{"properties":{"b":{}},"required":["b"]}},"type":"object","properties":{"x":{},"c":{},"a":{},"b":{}},"required":["c"]}"#,
+        concat!(
+            r#"{"$defs":{"B":{"properties":{"b":{}},"required":["b"]}},"type":"object","properties":{"x":{},"#,
+            r#""c":{},"a":{},"b":{}},"required":["c"]}"#
+        ),
     );
     assert_eq!(merged.lost, ["/: `allOf` was merged into one object", "/: `anyOf` was merged into one object"]);
 
