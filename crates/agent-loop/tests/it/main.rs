@@ -8,6 +8,7 @@ mod case_approvals;
 mod cases;
 mod cases_limits;
 mod cases_turns;
+mod contained;
 mod crash;
 mod dropped;
 mod faults;
