@@ -5,6 +5,7 @@
 
 mod approvals;
 mod case_approvals;
+mod case_usage;
 mod cases;
 mod cases_limits;
 mod cases_turns;
