@@ -1,5 +1,6 @@
 //! Shared parts of the benchmarks: the cases, what they may cost, and the counting.
 
+pub mod agent;
 pub mod callgrind;
 mod cases;
 pub mod http;

@@ -12,6 +12,10 @@ macro_rules! pages {
 
 pages! {
     readme: "../../README.md",
+    run: "../../docs/run.md",
+    steering: "../../docs/steering.md",
+    approvals: "../../docs/approvals.md",
+    loop_readme: "../../crates/agent-loop/README.md",
     messages: "../../docs/messages.md",
     transcripts: "../../docs/transcripts.md",
     requests: "../../docs/requests.md",
@@ -19,6 +23,8 @@ pages! {
     wires: "../../docs/wires.md",
     http: "../../docs/http.md",
     http_readme: "../../crates/agent-http/README.md",
+    models: "../../docs/models.md",
+    models_readme: "../../crates/agent-models/README.md",
     tools: "../../docs/tools.md",
     hooks: "../../docs/hooks.md",
     budgets: "../../docs/budgets.md",

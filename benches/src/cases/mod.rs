@@ -4,6 +4,7 @@ mod arguments;
 mod http;
 mod prepare;
 pub mod sse;
+mod turns;
 
 /// A piece of work of size `n` whose instructions are counted.
 ///
@@ -76,6 +77,11 @@ pub static CASES: &[Case] = &[
     prepare::AFTER_10,
     prepare::AFTER_1000,
     prepare::AFTER_5000,
+    turns::AFTER_10,
+    turns::AFTER_100,
+    turns::AFTER_300,
+    turns::AFTER_1000,
+    turns::AFTER_5000,
     http::REQUEST,
     http::FLOOR_REQUEST,
 ];

@@ -1,5 +1,11 @@
-//! The agent loop.
+//! The run of an agent: a deterministic machine over a write-ahead journal, and the stream that drives it.
 #![doc = include_str!("../README.md")]
+//!
+//! # Where to look
+//!
+//! An [`Agent`] is a setting; a [`Conversation`] lasts; a [`Run`] is what a prompt sets off in it, and ends as a
+//! [`RunReport`]. Under it a [`Machine`] decides: [`Machine::handle`] tells it what happened, [`Machine::next`] says
+//! what is to be done, as [`Step`]s and [`Effect`]s. Its [`State`] is the fold of the journal's records.
 
 mod agent;
 mod contain;

@@ -219,6 +219,7 @@ impl Assembler {
     /// The message. Without a [`ModelEvent::Stop`] it ends in [`StopReason::Error`].
     pub fn finish(mut self) -> AssistantMessage {
         let mut seen = HashSet::new();
+        self.message.content.reserve_exact(self.blocks.len());
         let cut = matches!(self.message.stop_reason, StopReason::MaxTokens | StopReason::ContextWindow);
         for Partial { mut block, arguments, ended, .. } in self.blocks {
             match (&mut block, arguments) {

@@ -7,6 +7,8 @@
 use std::{fmt, sync::Arc};
 
 const CHUNK: usize = 32;
+/// How much room the first chunk has at first.
+const FIRST: usize = 4;
 
 /// An append-only list, cheap to clone; clones do not see each other's appends.
 ///
@@ -67,7 +69,8 @@ impl<T: Clone> Log<T> {
         match chunks.last_mut() {
             Some(chunk) if chunk.len() < CHUNK => Arc::make_mut(chunk).push(item),
             _ => {
-                let mut chunk = Vec::with_capacity(CHUNK);
+                // Most logs are short: a conversation that waits is not to hold room for 32 turns.
+                let mut chunk = Vec::with_capacity(if chunks.is_empty() { FIRST } else { CHUNK });
                 chunk.push(item);
                 chunks.push(Arc::new(chunk));
             }

@@ -133,6 +133,7 @@ impl PieceCache {
         if all.len() >= GENERATIONS {
             all.remove(0);
         }
+        all.reserve_exact(1);
         all.push(generation);
     }
 }

@@ -39,7 +39,7 @@ impl Machine {
 
     pub(super) fn prepared(&mut self, prepared: Result<Box<PreparedFacts>, Box<FailedCall>>) {
         let facts = match prepared {
-            Ok(facts) => *facts,
+            Ok(facts) => facts,
             Err(failed) => {
                 self.turn.after = Some(self.judge_failure(*failed, false));
                 return self.go(Phase::OnError);
@@ -54,7 +54,7 @@ impl Machine {
         {
             return self.go(Phase::CloseTurn);
         }
-        self.turn.prepared = facts;
+        self.turn.prepared = Some(facts);
         self.turn.attempts = 0;
         self.go(Phase::Reserve);
     }
@@ -80,8 +80,14 @@ impl Machine {
         self.setup.models.get(self.turn.model).and_then(|(_, facts)| facts.price.as_ref())
     }
 
+    /// How many tokens the prepared call can have at most; what is not prepared has none.
+    fn bounds(&self) -> (TokenBound, Option<u64>) {
+        let facts = self.turn.prepared.as_ref();
+        facts.map_or((TokenBound::ZERO, None), |facts| (facts.input_bound, facts.output_bound))
+    }
+
     fn worst_case(&self) -> Result<Money, WorstCaseError> {
-        let PreparedFacts { input_bound, output_bound, .. } = self.turn.prepared;
+        let (input_bound, output_bound) = self.bounds();
         self.price().ok_or(WorstCaseError::UnknownPrice)?.worst_case(input_bound, output_bound)
     }
 
@@ -119,7 +125,7 @@ impl Machine {
 
     /// How much output the rest of a budget covers, where that is less than was asked for and worth asking for.
     fn affordable_output(&self, left: Money) -> Option<u64> {
-        let PreparedFacts { input_bound, output_bound, .. } = self.turn.prepared;
+        let (input_bound, output_bound) = self.bounds();
         let (price, TokenBound::AtMost(_)) = (self.price()?, input_bound) else { return None };
         if !matches!(self.turn.purpose, Purpose::Answer) {
             return None;
@@ -170,9 +176,10 @@ impl Machine {
         let mut start = CallStart::new(attempt, self.new_message());
         start.number = self.turn.attempts;
         start.deadline_ms = self.wall_ms;
-        start.hash = self.turn.prepared.chain.map(|chain| chain.head());
+        let chain = self.turn.prepared.as_ref().and_then(|facts| facts.chain);
+        start.hash = chain.map(|chain| chain.head());
         // The prefix of a summary is not the conversation's.
-        start.chain = self.turn.prepared.chain.filter(|_| matches!(self.turn.purpose, Purpose::Answer));
+        start.chain = chain.filter(|_| matches!(self.turn.purpose, Purpose::Answer));
         start.reserved = self.turn.reserved.and_then(|_| self.worst_case().ok());
         (self.turn.attempt, self.turn.message) = (Some(attempt), Some(start.message));
         self.write(RecordBody::CallStarted(start));
@@ -227,6 +234,7 @@ impl Machine {
             self.write(RecordBody::CallSettled(end));
             self.summarised(summary, first, last);
         } else {
+            self.turn.stop_reason = kept.as_ref().map(|answer| answer.stop_reason.clone());
             let kept = kept.filter(|answer| !answer.content.is_empty());
             if kept.is_none() {
                 self.drop_message(None);
@@ -234,8 +242,8 @@ impl Machine {
                 // Content without a first output: a driver of somebody's own.
                 self.first_output();
             }
-            self.turn.stop_reason = kept.as_ref().map(|answer| answer.stop_reason.clone());
             end.message = kept.map(|mut answer| {
+                self.state.make_unique(&mut answer);
                 (answer.usage, answer.timestamp_ms) = (usage, self.now_ms);
                 answer.into()
             });
@@ -300,11 +308,14 @@ impl Machine {
             self.steps.push_back(Step::Settle(reserved, self.turn.cost));
         }
         match self.turn.after.take() {
-            Some(AfterSettle::Answer) => match self.take_purpose() {
-                Purpose::Answer => self.go(Phase::Answered),
-                // One plan is enough: a policy that wants more says so at the next turn.
-                Purpose::Summary { .. } => self.go(Phase::BeforeModel),
-            },
+            Some(AfterSettle::Answer) => {
+                self.turn.prepared = None;
+                match self.take_purpose() {
+                    Purpose::Answer => self.go(Phase::Answered),
+                    // One plan is enough: a policy that wants more says so at the next turn.
+                    Purpose::Summary { .. } => self.go(Phase::BeforeModel),
+                }
+            }
             Some(AfterSettle::Interrupted) | None => self.go(Phase::CloseTurn),
             Some(failed) => {
                 self.turn.after = Some(failed);

@@ -26,14 +26,16 @@ impl Machine {
             _ => None,
         };
         let has_calls = self.state.open_turn().is_some();
-        match answer.map(|answer| &answer.stop_reason) {
+        // Some vendors refuse without a word.
+        let said = self.turn.stop_reason.as_ref().filter(|_| answer.is_none());
+        match answer.map(|answer| &answer.stop_reason).or(said) {
             Some(StopReason::Refusal) => self.ends(Ending::Refused),
             Some(StopReason::Error) => self.ends(Ending::Failed(failed(answer))),
             Some(StopReason::Cancelled) => self.ends(Ending::Cancelled),
             _ if has_calls => return self.check_calls(),
             Some(StopReason::MaxTokens | StopReason::ContextWindow) => self.ends(Ending::Truncated),
             // The vendor paused a long answer: it is sent again as it is.
-            Some(StopReason::Paused) => {}
+            Some(StopReason::Paused) if answer.is_some() => {}
             _ if answer.is_none_or(is_empty_answer) => self.empty_answer(),
             _ => self.turn.natural = true,
         }

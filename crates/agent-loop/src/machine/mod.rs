@@ -206,6 +206,11 @@ impl Machine {
         std::mem::take(&mut self.visited)
     }
 
+    /// Gives room back that nothing is in.
+    pub(crate) fn shrink(&mut self) {
+        self.steps.shrink_to_fit();
+    }
+
     // What the phases are made of.
 
     fn go(&mut self, phase: Phase) {

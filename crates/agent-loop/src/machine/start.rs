@@ -82,8 +82,8 @@ impl Slot {
     pub(super) fn replay(&mut self, machine: &mut Machine) -> bool {
         let Some(intent) = machine.state.intents.get(&self.id).cloned() else { return false };
         match intent.intent.effects.replay {
-            Replay::Rerun | Replay::Resume => self.intend(intent, Vec::new(), false),
-            Replay::Verify => self.intend(intent, Vec::new(), true),
+            Replay::Rerun | Replay::Resume => self.intend(*intent, Vec::new(), false),
+            Replay::Verify => self.intend(*intent, Vec::new(), true),
             _ => machine.settle(self, texts::error(texts::UNKNOWN)),
         }
         true

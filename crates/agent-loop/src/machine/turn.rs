@@ -33,7 +33,8 @@ pub(super) struct Turn {
     pub(super) tokens: u64,
     /// The vendor has said that it does not fit.
     pub(super) overflowed: bool,
-    pub(super) prepared: PreparedFacts,
+    /// Until the answer is there.
+    pub(super) prepared: Option<Box<PreparedFacts>>,
     pub(super) reserved: Option<EffectId>,
     pub(super) attempt: Option<AttemptId>,
     /// What the last attempt counts for.
@@ -115,8 +116,11 @@ impl Machine {
             }
         }
         match self.turn.inputs.front() {
-            None if self.ending.is_some() => self.go(Phase::CloseTurn),
-            None => self.go(Phase::Limits),
+            None => {
+                // Their room goes with them: a run may wait for days.
+                self.turn.inputs = VecDeque::new();
+                self.go(if self.ending.is_some() { Phase::CloseTurn } else { Phase::Limits });
+            }
             Some(next) if self.setup.hooks => {
                 let message = Arc::new(next.message.clone());
                 self.hook(HookPoint::Input(message));

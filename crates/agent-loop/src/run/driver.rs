@@ -31,9 +31,9 @@ pub(crate) struct Driver {
     /// Ends of effects that took no time.
     pub(super) ready: VecDeque<(EffectId, Input)>,
     pub(super) append: Option<Append>,
-    pub(super) model: Option<ModelWork>,
+    pub(super) model: Option<Box<ModelWork>>,
     pub(super) work: Vec<Work>,
-    pub(super) prepared: Option<Prepared>,
+    pub(super) prepared: Option<Box<Prepared>>,
     pub(super) reservations: Vec<(EffectId, Reservation)>,
     /// When the machine wants to be asked again, and the sleep until then.
     pub(super) sleep: Option<(u64, BoxFuture<'static, ()>)>,
@@ -150,9 +150,19 @@ impl Driver {
             if self.events.is_empty() && !self.done && !self.poll_work(cx) {
                 self.shared.inbox.register(cx);
                 if self.shared.inbox.is_empty() {
+                    self.rest();
                     return Poll::Pending;
                 }
             }
+        }
+    }
+
+    /// Gives room back before a wait that may be long: for somebody's answer, or for a tool.
+    fn rest(&mut self) {
+        if self.model.is_none() {
+            self.events.shrink_to_fit();
+            self.ready.shrink_to_fit();
+            self.machine.iter_mut().for_each(Machine::shrink);
         }
     }
 

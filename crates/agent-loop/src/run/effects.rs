@@ -74,7 +74,7 @@ impl Driver {
                         return self.ready.push_back((id, Input::CallEnded(Box::new(outcome))));
                     }
                 };
-                self.model = Some(ModelWork::send(id, prepared, message, origin, shown));
+                self.model = Some(Box::new(ModelWork::send(id, prepared, message, origin, shown)));
                 let held = self.reservations.iter_mut().find(|(held, _)| Some(*held) == reserved);
                 held.into_iter().for_each(|(_, reservation)| reservation.sent());
                 if shown {

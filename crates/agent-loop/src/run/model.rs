@@ -49,6 +49,11 @@ pub(super) struct Ended {
 }
 
 impl Ended {
+    /// Whether nothing went wrong.
+    pub(super) fn is_whole(&self) -> bool {
+        self.error.is_none()
+    }
+
     pub(super) fn outcome(self, now_ms: u64, draw: u64) -> CallOutcome {
         let Self { message, usage, error } = self;
         match error {

@@ -47,7 +47,7 @@ impl Driver {
             Finished::Input(input) => input,
             Finished::Prepared(prepared, facts) => {
                 self.told_losses = prepared.lost().len();
-                self.prepared = Some(*prepared);
+                self.prepared = Some(prepared);
                 Input::Prepared(Ok(facts))
             }
         };
@@ -80,6 +80,10 @@ impl Driver {
             }
             ModelStep::Ended(ended) => {
                 self.model = None;
+                if ended.is_whole() {
+                    // Nobody sends it again.
+                    self.prepared = None;
+                }
                 let outcome = ended.outcome(self.now_ms(), self.draw());
                 self.tell(id, Input::CallEnded(Box::new(outcome)));
             }

@@ -39,20 +39,20 @@ impl State {
                 return self.append("messageAppended", message);
             }
             RecordBody::CallStarted(start) => {
-                self.open_call = Some(start);
+                self.open_call = Some(Box::new(start));
                 self.go_on();
             }
             RecordBody::CallSettled(end) => return self.settle_call(end),
             RecordBody::ToolIntents(intents) => {
                 for intent in intents {
                     self.approvals.remove(&intent.intent.call);
-                    self.intents.insert(intent.intent.call, intent);
+                    self.intents.insert(intent.intent.call, Box::new(intent));
                 }
                 self.go_on();
             }
             RecordBody::ToolSettled { call, message, output } => return self.settle_tool(call, message, output),
             RecordBody::ApprovalAsked(intent) => {
-                self.approvals.insert(intent.call, Asked { intent, answer: None, expired: false });
+                self.approvals.insert(intent.call, Box::new(Asked { intent, answer: None, expired: false }));
             }
             RecordBody::ApprovalGiven { call, answer } => {
                 self.asked("approvalGiven", call)?.answer = Some(answer);
@@ -87,6 +87,11 @@ impl State {
 
     fn append(&mut self, kind: &'static str, message: Message) -> Result<Entered, StateError> {
         let entered = self.transcript.append(message).map_err(|source| StateError::Transcript { kind, source })?;
+        for message in &entered {
+            let Message::Assistant(answer) = &**message else { continue };
+            let ids = answer.tool_calls().filter_map(|(_, call)| call.vendor_id.clone());
+            ids.for_each(|id| _ = Arc::make_mut(&mut self.vendor_ids).insert(id));
+        }
         if let Some(last) = &mut self.last {
             let bytes = entered.iter().flat_map(|m| m.content()).map(content_bytes);
             last.bytes_since = bytes.fold(last.bytes_since, u64::saturating_add);
@@ -131,7 +136,7 @@ impl State {
     fn settle_tool(&mut self, call: CallId, message: MessageId, output: ToolOutput) -> Result<Entered, StateError> {
         let name = self.call(call).map(|call| call.name.clone());
         let name = name.ok_or_else(|| unmatched("toolSettled", call))?;
-        let intent: Option<ToolIntent> = self.intents.remove(&call);
+        let intent: Option<Box<ToolIntent>> = self.intents.remove(&call);
         self.approvals.remove(&call);
         self.go_on();
         if let Some(run) = &mut self.run {
@@ -143,7 +148,7 @@ impl State {
     }
 
     fn asked(&mut self, kind: &'static str, call: CallId) -> Result<&mut Asked, StateError> {
-        self.approvals.get_mut(&call).ok_or_else(|| unmatched(kind, call))
+        self.approvals.get_mut(&call).map(|asked| &mut **asked).ok_or_else(|| unmatched(kind, call))
     }
 }
 

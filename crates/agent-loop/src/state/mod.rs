@@ -4,11 +4,14 @@ mod apply;
 mod queue;
 mod run;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use agent_core::{
-    ApprovalAnswer, CallId, CallIntent, CallStart, Chain, ContextView, JournalRecord, Money, OpenTurn, ToolCall,
-    ToolIntent, Transcript, TranscriptError, Usage, ViewError,
+    ApprovalAnswer, AssistantMessage, CallId, CallIntent, CallStart, Chain, ContentBlock, ContextView, JournalRecord,
+    Money, OpenTurn, ToolCall, ToolIntent, Transcript, TranscriptError, Usage, ViewError,
 };
 
 pub use self::{
@@ -40,14 +43,16 @@ pub struct State {
     /// The chain and the usage of the last call that was answered.
     pub(crate) last: Option<LastCall>,
     /// A call that was started and not settled.
-    pub(crate) open_call: Option<CallStart>,
+    pub(crate) open_call: Option<Box<CallStart>>,
     /// Tools that were intended and not settled.
-    pub(crate) intents: BTreeMap<CallId, ToolIntent>,
+    pub(crate) intents: BTreeMap<CallId, Box<ToolIntent>>,
     /// Calls that somebody was asked about and that did not begin.
-    pub(crate) approvals: BTreeMap<CallId, Asked>,
+    pub(crate) approvals: BTreeMap<CallId, Box<Asked>>,
     pub(crate) queue: Vec<Queued>,
     pub(crate) run: Option<RunProgress>,
     pub(crate) begun: bool,
+    /// The ids that vendors gave to the calls of the history.
+    vendor_ids: Arc<HashSet<String>>,
     usage: Usage,
     settled: Money,
     unpriced: bool,
@@ -177,6 +182,16 @@ impl State {
     /// Whether the last run did not end, or waits for answers.
     pub fn is_unfinished(&self) -> bool {
         self.run.as_ref().is_some_and(RunProgress::is_unfinished)
+    }
+
+    /// Takes the vendor's ids of calls away that the history has already, as of a server that counts anew in each
+    /// answer: a wire makes one of our own id then. With two of them every later request would be refused.
+    pub(crate) fn make_unique(&self, answer: &mut AssistantMessage) {
+        for block in &mut answer.content {
+            if let ContentBlock::ToolCall(call) = block {
+                call.vendor_id.take_if(|id| self.vendor_ids.contains(id));
+            }
+        }
     }
 
     pub(crate) fn open_turn(&self) -> Option<&OpenTurn> {

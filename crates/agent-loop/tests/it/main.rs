@@ -5,18 +5,22 @@
 
 mod approvals;
 mod case_approvals;
+mod case_transcript;
 mod case_usage;
 mod cases;
 mod cases_limits;
 mod cases_turns;
 mod contained;
 mod crash;
+mod diagram;
 mod dropped;
 mod faults;
 mod given;
 mod hook_order;
+mod laws;
 mod machine;
 mod property;
 mod scheduling;
 mod spending;
 mod traces;
+mod turn_order;
