@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use agent_core::{BoxFuture, Timer};
+use agent_core::{BoxFuture, Journal, JournalError, JournalRecord, Timer};
 
 /// What a panic said.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
@@ -56,6 +56,19 @@ impl<T> Future for Contained<'_, T> {
                 Poll::Ready(Err(text))
             }
         }
+    }
+}
+
+/// Appends to a journal. One that panics has not written, as far as anybody knows; its future is not polled again.
+pub(crate) fn append(
+    journal: &dyn Journal,
+    records: Vec<JournalRecord>,
+) -> BoxFuture<'static, Result<(), JournalError>> {
+    let failed = |text: String| Err(JournalError::Write { source: text.into() });
+    // Called now: what was on its way when a run is dropped is still written.
+    match call(|| journal.append(records)) {
+        Ok(writing) => Box::pin(async move { Contained::new(move || writing).await.unwrap_or_else(failed) }),
+        Err(text) => Box::pin(std::future::ready(failed(text))),
     }
 }
 

@@ -33,6 +33,10 @@ pub(crate) fn limited(limit: Limit) -> String {
     format!("Not run: the run reached its limit of {limit}.")
 }
 
+pub(crate) fn unfinished(limit: Limit) -> String {
+    format!("Not finished: the run reached its limit of {limit}.")
+}
+
 pub(crate) fn denied(reason: &str) -> String {
     format!("Not run, denied: {reason}")
 }

@@ -11,7 +11,7 @@ use agent_core::{
 };
 
 use super::Inbox;
-use crate::{Queued, State};
+use crate::{Queued, State, contain};
 
 pub(crate) struct Shared {
     inner: Mutex<Inner>,
@@ -132,7 +132,7 @@ impl Taken {
         if let Some(journal) = journal {
             let mut all = mem::take(&mut self.shared.lock().unwritten);
             all.extend(records.iter().cloned());
-            let append = journal.append(all);
+            let append = contain::append(&*journal, all);
             self.pending = Some(Pending { records, append });
             if let Some(pending) = &mut self.pending {
                 let written = pending.append.as_mut().await;

@@ -10,11 +10,11 @@ impl Machine {
         if self.state.open_turn().is_some() {
             // Whatever ended the turn, every call has an answer.
             let text = match (&self.ending, &self.interrupt) {
-                (Some(Ending::Refused), _) => texts::REFUSED,
-                (_, Some(_)) => texts::NOT_RUN_CANCELLED,
-                _ => texts::INTERRUPTED_CALL,
+                (Some(Ending::Refused), _) => texts::REFUSED.to_owned(),
+                (_, Some(_)) => self.not_run(),
+                _ => texts::INTERRUPTED_CALL.to_owned(),
             };
-            return self.answer_calls(text);
+            return self.answer_calls(&text);
         }
         if self.interrupt_note() {
             return;

@@ -148,15 +148,27 @@ impl Machine {
         if let Some(interrupt) = self.interrupt.as_mut().filter(|_| met_tools) {
             interrupt.met_tools = true;
         }
+        let why = self.wall_limit().map_or(Stopping::Cancelled, Stopping::Limited);
         self.each_slot(|machine, slot| match &slot.stage {
-            Stage::Running(Running { .. }) => machine.stop_tool(slot, Stopping::Cancelled),
+            Stage::Running(Running { .. }) => machine.stop_tool(slot, why),
             // It waits elsewhere, and is not undone by this.
-            Stage::Suspended(_) => machine.settle(slot, texts::error(texts::CANCELLED)),
+            Stage::Suspended(_) => machine.settle(slot, texts::error(why.text())),
             Stage::Over => {}
             Stage::After(_) => machine.settle(slot, texts::error(texts::WITHHELD)),
             // Written or not, it has not begun.
-            _ => machine.settle(slot, texts::error(texts::NOT_RUN_CANCELLED)),
+            _ => machine.settle(slot, texts::error(machine.not_run())),
         });
+    }
+
+    /// The limit, where the run was interrupted by its clock.
+    fn wall_limit(&self) -> Option<Limit> {
+        let by_clock = self.interrupt.is_some_and(|interrupt| interrupt.why == Why::WallClock);
+        self.setup.settings.limits.wall_ms.filter(|_| by_clock).map(Limit::WallClock)
+    }
+
+    /// What is said of a call that an interruption kept from running: the model is not told of a user who did nothing.
+    pub(super) fn not_run(&self) -> String {
+        self.wall_limit().map_or_else(|| texts::NOT_RUN_CANCELLED.to_owned(), texts::limited)
     }
 
     /// The note that tells the next prompt's model what happened to the tools.

@@ -251,15 +251,11 @@ impl Machine {
 
 /// What a tool came to that was told to end: what it had to say stays.
 fn stopped(outcome: ToolOutcome, why: Stopping) -> ToolOutput {
-    let text = match why {
-        Stopping::Cancelled => texts::CANCELLED.to_owned(),
-        Stopping::TimedOut(ms) => texts::timed_out(ms),
-    };
     let mut output = match outcome {
         ToolOutcome::Output(output) => output,
         ToolOutcome::Error(error) if !matches!(error, ToolError::Cancelled) => ToolOutput::from(&error),
         _ => ToolOutput::default(),
     };
-    output.content.push(agent_core::ContentBlock::text(text));
+    output.content.push(agent_core::ContentBlock::text(why.text()));
     output.as_error()
 }

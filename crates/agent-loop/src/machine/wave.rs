@@ -5,6 +5,7 @@ use agent_core::{
 };
 
 use super::{EffectId, Machine};
+use crate::{Limit, texts};
 
 /// The calls of one answer, in call order.
 #[derive(Debug, Default)]
@@ -75,7 +76,20 @@ pub(super) struct Running {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stopping {
     Cancelled,
+    /// The run reached a limit.
+    Limited(Limit),
     TimedOut(u64),
+}
+
+impl Stopping {
+    /// What the model is told.
+    pub(super) fn text(self) -> String {
+        match self {
+            Self::Cancelled => texts::CANCELLED.to_owned(),
+            Self::Limited(limit) => texts::unfinished(limit),
+            Self::TimedOut(ms) => texts::timed_out(ms),
+        }
+    }
 }
 
 impl Slot {

@@ -60,13 +60,20 @@ impl Driver {
                 self.ready.push_back((id, Input::Reserved(reserved)));
             }
             Effect::Send { model, reserved, message, shown } => {
-                let (Some(prepared), Some(provider)) = (&self.prepared, self.agent.0.providers.get(model)) else {
-                    let failed = FailedCall::new(missing("prepared call"), 0, 0);
-                    let outcome = crate::CallOutcome::failed(None, agent_core::Usage::ZERO, failed);
-                    return self.ready.push_back((id, Input::CallEnded(Box::new(outcome))));
-                };
                 let asked = self.agent.0.setup.models.get(model).map_or("", |(options, _)| &options.model);
-                let origin = provider.origin(asked);
+                let found = self.prepared.as_ref().zip(self.agent.0.providers.get(model));
+                let found = found.ok_or_else(|| missing("prepared call")).and_then(|(prepared, provider)| {
+                    let origin = contain::call(|| provider.origin(asked));
+                    Ok((prepared, origin.map_err(|text| panicked("the provider", &text))?))
+                });
+                let (prepared, origin) = match found {
+                    Ok(found) => found,
+                    Err(error) => {
+                        let failed = FailedCall::new(error.with_billed(agent_core::Billed::No), 0, 0);
+                        let outcome = crate::CallOutcome::failed(None, agent_core::Usage::ZERO, failed);
+                        return self.ready.push_back((id, Input::CallEnded(Box::new(outcome))));
+                    }
+                };
                 self.model = Some(Box::new(ModelWork::send(id, prepared, message, origin, shown)));
                 let held = self.reservations.iter_mut().find(|(held, _)| Some(*held) == reserved);
                 held.into_iter().for_each(|(_, reservation)| reservation.sent());
@@ -76,7 +83,8 @@ impl Driver {
             }
             Effect::Judge(call) => {
                 let asks = call.fresh && self.agent.0.setup.hooks;
-                match Judging::begin(&self.agent, &call) {
+                let begun = contain::call(|| Judging::begin(&self.agent, &call));
+                match begun.unwrap_or_else(|text| Err(agent_core::ToolError::failed(text))) {
                     Ok(judging) if asks => {
                         let inbox = self.shared.inbox.clone();
                         self.begin_work(id, judging.ask_hooks(inbox, call));
@@ -121,13 +129,7 @@ impl Driver {
             (journal, std::mem::take(&mut shared.unwritten))
         };
         all.extend(records.iter().cloned());
-        let future = match contain::call(|| journal.append(all)) {
-            Ok(future) => future,
-            Err(text) => {
-                let failed = agent_core::JournalError::Write { source: text.into() };
-                Box::pin(std::future::ready(Err(failed)))
-            }
-        };
+        let future = contain::append(&*journal, all);
         self.append = Some(Append { id, records, future });
     }
 

@@ -71,8 +71,8 @@ impl Judging {
     /// Asks the tool what the call may do.
     pub(super) fn end(self) -> Result<Judgement, ToolError> {
         let Self { tool, arguments, coercions, modified, ask, .. } = self;
-        let effects = contain::call(|| tool.effects(&arguments)).map_err(ToolError::failed)?;
-        let version = tool.version().to_owned();
+        let asked = contain::call(|| (tool.effects(&arguments), tool.version().to_owned()));
+        let (effects, version) = asked.map_err(ToolError::failed)?;
         Ok(Judgement::Run { arguments, coercions, effects, version, modified, ask })
     }
 }
@@ -100,12 +100,15 @@ impl Driver {
         let found = self.agent.0.tools.get(&intent.intent.tool).cloned();
         let work = async move {
             let name = &intent.intent.tool;
-            let tool = match found {
-                Some(tool) if tool.version() == intent.tool_version => tool,
-                // Only a call that was begun by another process can meet another version.
-                Some(_) => return changed(name),
-                None => return Input::ToolEnded(ToolOutcome::Error(ToolError::NotFound { name: name.clone() })),
+            let Some(tool) = found else {
+                return Input::ToolEnded(ToolOutcome::Error(ToolError::NotFound { name: name.clone() }));
             };
+            match contain::call(|| tool.version() == intent.tool_version) {
+                Ok(true) => {}
+                // Only a call that was begun by another process can meet another version.
+                Ok(false) => return changed(name),
+                Err(text) => return Input::ToolEnded(ToolOutcome::Error(ToolError::failed(text))),
+            }
             let arguments = intent.intent.arguments.clone();
             if verify {
                 let asked = contain::Contained::new(|| tool.verify(arguments, context)).await;
@@ -130,8 +133,9 @@ impl Driver {
         context.deadline_ms = deadline_ms;
         context.budget = self.agent.0.budget.clone();
         let inbox = self.shared.inbox.clone();
-        // What was not looked at yet is not shown.
-        let withheld = self.agent.0.hooks.all.iter().any(|one| one.hook.filters_output());
+        // What was not looked at yet is not shown; a hook that cannot say whether it looks is taken to.
+        let filters = |hook: &dyn agent_core::Hook| contain::call(|| hook.filters_output()).unwrap_or(true);
+        let withheld = self.agent.0.hooks.all.iter().any(|one| filters(&*one.hook));
         context.events = ToolEvents::new(move |event| match event {
             AgentEvent::ToolProgress { .. } | AgentEvent::ToolPartial { .. } if withheld => {}
             event => inbox.event(event),

@@ -17,7 +17,7 @@ use crate::{
 
 /// Writes down every point; says what it is told to say.
 #[derive(Default)]
-struct Recorder {
+pub(crate) struct Recorder {
     name: &'static str,
     notes: Notes,
     input: Option<fn(&Message) -> InputVerdict>,
@@ -28,7 +28,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(name: &'static str, notes: &Notes) -> Self {
+    pub(crate) fn new(name: &'static str, notes: &Notes) -> Self {
         Self { name, notes: notes.clone(), ..Self::default() }
     }
 

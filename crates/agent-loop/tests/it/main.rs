@@ -6,9 +6,11 @@
 mod approvals;
 mod case_approvals;
 mod case_transcript;
+mod case_usage;
 mod cases;
 mod cases_limits;
 mod cases_turns;
+mod contained;
 mod crash;
 mod diagram;
 mod dropped;
@@ -21,3 +23,4 @@ mod property;
 mod scheduling;
 mod spending;
 mod traces;
+mod turn_order;
