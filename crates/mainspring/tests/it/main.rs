@@ -1,5 +1,5 @@
 //! Models by their names, over real HTTP.
-#![expect(clippy::panic, reason = "tests may fail so")]
+#![expect(clippy::unwrap_used, reason = "tests may fail so")]
 
 use agent_core::{Credential, ProviderErrorKind, Secret};
 use agent_loop::RunError;
