@@ -234,6 +234,9 @@ impl Machine {
             self.write(RecordBody::CallSettled(end));
             self.summarised(summary, first, last);
         } else {
+            if let Some(answer) = &mut kept {
+                self.unwrap_structured(answer);
+            }
             self.turn.stop_reason = kept.as_ref().map(|answer| answer.stop_reason.clone());
             let kept = kept.filter(|answer| !answer.content.is_empty());
             if kept.is_none() {

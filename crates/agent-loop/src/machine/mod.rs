@@ -14,6 +14,7 @@ mod judge;
 mod output;
 mod phase;
 mod start;
+mod structured;
 mod tools;
 mod turn;
 mod wave;

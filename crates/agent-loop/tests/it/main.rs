@@ -22,5 +22,6 @@ mod machine;
 mod property;
 mod scheduling;
 mod spending;
+mod structured;
 mod traces;
 mod turn_order;
