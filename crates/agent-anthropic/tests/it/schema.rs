@@ -109,8 +109,8 @@ fn tools_keep_their_schema_but_for_choices_at_the_top_and_strange_names() {
     );
     assert_eq!(merged.lost, ["/: `allOf` was merged into one object", "/: `anyOf` was merged into one object"]);
 
-    let named =
-        lower_tool_schema(&raw(r#"{"properties":{"größe":{},"ok":{}},"required":["größe"],"type":"object"}"#)).unwrap();
+    let strange = raw(r#"{"properties":{"größe":{},"ok":{}},"required":["größe"],"type":"object"}"#);
+    let named = lower_tool_schema(&strange).unwrap();
     assert_eq!(named.schema.get(), r#"{"type":"object","properties":{"ok":{}}}"#);
     assert!(named.lost[0].contains("`größe`"));
 }
