@@ -23,6 +23,7 @@ pages! {
     wires: "../../docs/wires.md",
     anthropic: "../../docs/anthropic.md",
     anthropic_readme: "../../crates/agent-anthropic/README.md",
+    openai: "../../docs/openai.md",
     http: "../../docs/http.md",
     http_readme: "../../crates/agent-http/README.md",
     models: "../../docs/models.md",

@@ -13,6 +13,8 @@ pub use agent_http as http;
 pub use agent_loop as run;
 #[doc(inline)]
 pub use agent_models as catalogue;
+#[doc(inline)]
+pub use agent_openai as openai;
 
 pub use agent_core::{
     AgentEvent, Budget, CallOptions, Effects, Hook, Message, Money, RawJson, Tool, ToolContext, ToolOutcome, ToolSpec,

@@ -7,6 +7,7 @@ use agent_core::{CallOptions, Credential, CredentialSource, HttpClient, HttpProv
 use agent_http::{CredentialForm, EnvCredential, HttpStack, TokioTimer};
 use agent_loop::{Agent, AgentBuilder};
 use agent_models::{AuthStyle, Catalogue, LookupError, ModelEntry, Protocol, ProviderFacts, ThinkingMode};
+use agent_openai::{ChatWire, Profile};
 
 /// Why the name of a model is not enough.
 #[derive(Debug, thiserror::Error)]
@@ -123,13 +124,17 @@ impl Models {
         let at = self.catalogue.provider(&entry.facts.provider);
         let address = self.address(&at)?;
         let credentials = self.source(&at);
+        let invalid = |source| ModelError::Address { provider: at.id.clone(), address: address.clone(), source };
         let provider: Arc<dyn Provider> = match entry.protocol {
+            Protocol::OpenAiChat => {
+                let profile = at.profile.as_deref().unwrap_or(&at.id);
+                let wire = ChatWire::of(Profile::named(profile).unwrap_or(Profile::compatible()));
+                let wire = wire.at(&address).map_err(|source| invalid(source.into()))?;
+                let wire = wire.provider(&at.id).model(entry.facts.clone());
+                Arc::new(HttpProvider::new(wire, self.http.clone(), credentials, self.timer.clone()))
+            }
             Protocol::AnthropicMessages => {
-                let wire = AnthropicWire::at(&address).map_err(|source| ModelError::Address {
-                    provider: at.id.clone(),
-                    address: address.clone(),
-                    source: source.into(),
-                })?;
+                let wire = AnthropicWire::at(&address).map_err(|source| invalid(source.into()))?;
                 let wire = wire.provider(&at.id).model(anthropic_facts(&entry));
                 let wire = match at.auth {
                     AuthStyle::XApiKey => wire,

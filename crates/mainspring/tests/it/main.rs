@@ -4,7 +4,9 @@
 use agent_core::{Credential, ProviderErrorKind, Secret};
 use agent_loop::RunError;
 use agent_testkit::{WireReply, WireServer};
-use mainspring::{Conversation, Ending, ModelError, Models};
+use mainspring::{
+    Conversation, Ending, ModelError, Models, RawJson, RunSettings, Tool, ToolContext, ToolOutcome, ToolSpec,
+};
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
@@ -50,6 +52,45 @@ fn a_name_is_an_agent_that_answers() {
         let shown = requests[0].header("authorization").or_else(|| requests[0].header("x-api-key")).unwrap();
         assert!(shown.ends_with("sk-ours"), "{shown}");
     });
+}
+
+#[test]
+fn a_compatible_server_runs_a_tool_loop_with_a_retry() {
+    block_on(async {
+        let chunk = |data: &str| format!("data: {data}\n\n");
+        let stream = |chunks: &[&str]| {
+            let body: String = chunks.iter().map(|data| chunk(data)).collect();
+            WireReply::new(200).header("content-type", "text/event-stream").body([body + "data: [DONE]\n\n"])
+        };
+        let call = r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"clock","arguments":"{}"}}]}}]}"#;
+        let calls = r#"{"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":3}}"#;
+        let text = r#"{"choices":[{"delta":{"content":"It is noon."},"finish_reason":"stop"}]}"#;
+        let busy = WireReply::new(503).header("content-type", "application/json").body(["{}"]);
+        let server = WireServer::start([stream(&[call, calls]), busy, stream(&[text])]).await.unwrap();
+        let models = Models::new().base_url("compatible", server.url("/v1"));
+        let clock =
+            Clock(ToolSpec::new("clock", "Tells the time.", RawJson::parse(r#"{"type":"object"}"#).unwrap()).unwrap());
+        let mut settings = RunSettings::default();
+        settings.retry.base_ms = 1;
+        let agent = models.agent("compatible/tiny").unwrap().tool(clock).settings(settings).build().unwrap();
+        let conversation = Conversation::new(&agent);
+        let report = conversation.run("What time is it?").unwrap().into_report().await;
+        assert_eq!(report.final_text(), "It is noon.", "{:?}", report.ending);
+        assert_eq!(server.requests().len(), 3);
+        assert_eq!(report.usage.input, 9);
+    });
+}
+
+struct Clock(ToolSpec);
+
+impl Tool for Clock {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call(&self, _: RawJson, _: ToolContext) -> agent_core::BoxFuture<'_, ToolOutcome> {
+        Box::pin(std::future::ready(ToolOutcome::Output("noon".into())))
+    }
 }
 
 #[test]

@@ -1,0 +1,144 @@
+//! What a request says besides messages and tools.
+
+use agent_core::{
+    CacheLifetime, ChainHash, Effort, Loss, ModelCall, ModelFacts, OutputSchema, ProviderError, Reasoning, Section,
+    ToolChoice,
+};
+use serde_json::json;
+
+use crate::{ChatWire, EffortStyle, StructuredStyle, json::write};
+
+pub(super) struct Plan {
+    /// `"name":value`, and what it breaks.
+    pub(super) fields: Vec<(Section, String)>,
+    pub(super) max_output: Option<u64>,
+    pub(super) losses: Vec<Loss>,
+}
+
+pub(super) fn plan(wire: &ChatWire, call: &ModelCall, facts: &ModelFacts) -> Result<Plan, ProviderError> {
+    let (options, profile) = (&call.options, &wire.profile);
+    let (mut fields, mut losses) = (Vec::new(), Vec::new());
+    let mut put = |section: Section, name: &str, value: String| fields.push((section, format!("\"{name}\":{value}")));
+    put(Section::Irrelevant, "stream", "true".into());
+    if profile.stream_options {
+        put(Section::Irrelevant, "stream_options", r#"{"include_usage":true}"#.into());
+    }
+    let limit = options.max_output.or(facts.max_output);
+    if let Some(tokens) = limit {
+        let name = if profile.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
+        put(Section::Irrelevant, name, tokens.to_string());
+    }
+    let sampling = [("temperature", options.temperature), ("top_p", options.top_p)];
+    for (name, value) in sampling.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        if facts.abilities.temperature {
+            put(Section::Irrelevant, name, json!(value).to_string());
+        } else {
+            losses.push(Loss::option(format!("`{name}`, which the model refuses")));
+        }
+    }
+    if let Some(seed) = options.seed {
+        put(Section::Irrelevant, "seed", seed.to_string());
+    }
+    if !options.stop_sequences.is_empty() {
+        put(Section::Irrelevant, "stop", write(&options.stop_sequences)?);
+    }
+    if !call.tools.specs().is_empty() {
+        match &options.tool_choice {
+            ToolChoice::Auto => {}
+            ToolChoice::Never => put(Section::Irrelevant, "tool_choice", "\"none\"".into()),
+            ToolChoice::Required => put(Section::Irrelevant, "tool_choice", "\"required\"".into()),
+            ToolChoice::Tool(name) => {
+                let choice = json!({"type": "function", "function": {"name": name}});
+                put(Section::Irrelevant, "tool_choice", choice.to_string());
+            }
+            _ => losses.push(Loss::option("a choice of tools that the wire does not know")),
+        }
+        match options.parallel_calls {
+            Some(parallel) if profile.parallel => put(Section::Irrelevant, "parallel_tool_calls", parallel.to_string()),
+            Some(_) => losses.push(Loss::option("the switch for parallel calls, which the vendor has not")),
+            None => {}
+        }
+    }
+    for (name, value) in effort(profile.effort, options.reasoning, facts, &mut losses) {
+        put(Section::MessageOption, name, value);
+    }
+    if let Some(schema) = &options.output_schema {
+        for (name, value) in structured(profile.structured, schema, &mut losses)? {
+            put(Section::Option, name, value);
+        }
+    }
+    if profile.cache_key && options.cache != CacheLifetime::Off && !options.system.is_empty() {
+        // It depends on nothing behind the instructions, so that a conversation keeps it.
+        let key = ChainHash::of(&[options.system.join("\n\n").as_bytes()]);
+        put(Section::Irrelevant, "prompt_cache_key", write(&format!("ms-{key:?}"))?);
+    }
+    if let Some(extras) = options.extras.get(&wire.provider) {
+        // Of the vendor's own: not judged, and part of what the cache may see.
+        let inner = extras.get().trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).map(str::trim);
+        match inner {
+            Some("") => {}
+            Some(inner) => fields.push((Section::Option, inner.to_owned())),
+            None => losses.push(Loss::option("extras that are no JSON object")),
+        }
+    }
+    Ok(Plan { fields, max_output: limit.filter(|_| facts.abilities.honours_max_output), losses })
+}
+
+type Fields = Vec<(&'static str, String)>;
+
+fn effort(style: EffortStyle, asked: Reasoning, facts: &ModelFacts, losses: &mut Vec<Loss>) -> Fields {
+    let word = |effort: Effort| {
+        let effort = if facts.efforts.is_empty() { Some(effort) } else { facts.nearest_effort(effort) };
+        effort.and_then(|effort| serde_json::to_string(&effort).ok())
+    };
+    match (style, asked) {
+        (_, Reasoning::Default) => Vec::new(),
+        (EffortStyle::None, _) => {
+            losses.push(Loss::option("how much to think, which the vendor is not told"));
+            Vec::new()
+        }
+        (EffortStyle::Switch, Reasoning::Off) => vec![("thinking", r#"{"type":"disabled"}"#.into())],
+        (EffortStyle::Object, Reasoning::Off) => vec![("reasoning", r#"{"enabled":false}"#.into())],
+        (EffortStyle::Object, Reasoning::Budget(tokens)) => {
+            vec![("reasoning", format!("{{\"max_tokens\":{tokens}}}"))]
+        }
+        (EffortStyle::Field, Reasoning::Off) => {
+            losses.push(Loss::option("not to think, which the vendor cannot be told"));
+            Vec::new()
+        }
+        (_, Reasoning::Effort(effort)) => match (style, word(effort)) {
+            (EffortStyle::Object, Some(word)) => vec![("reasoning", format!("{{\"effort\":{word}}}"))],
+            (EffortStyle::Switch, Some(word)) => {
+                vec![("thinking", r#"{"type":"enabled"}"#.into()), ("reasoning_effort", word)]
+            }
+            (_, Some(word)) => vec![("reasoning_effort", word)],
+            (_, None) => Vec::new(),
+        },
+        _ => {
+            losses.push(Loss::option("a budget of tokens for thinking, which the vendor does not take"));
+            Vec::new()
+        }
+    }
+}
+
+fn structured(style: StructuredStyle, schema: &OutputSchema, losses: &mut Vec<Loss>) -> Result<Fields, ProviderError> {
+    let field = match style {
+        StructuredStyle::JsonSchema => {
+            let name = write(&schema.name)?;
+            // `strict` allows few schemas; without it every schema is taken, as a guide.
+            format!(
+                "{{\"type\":\"json_schema\",\"json_schema\":{{\"name\":{name},\"schema\":{}}}}}",
+                schema.schema.get()
+            )
+        }
+        StructuredStyle::JsonObject => {
+            losses.push(Loss::option("the schema of the answer: the vendor only promises some JSON object"));
+            r#"{"type":"json_object"}"#.to_owned()
+        }
+        StructuredStyle::Words => {
+            losses.push(Loss::option("the schema of the answer, which the vendor cannot be held to"));
+            return Ok(Vec::new());
+        }
+    };
+    Ok(vec![("response_format", field)])
+}

@@ -1,0 +1,118 @@
+//! A call as `POST /chat/completions`: options, tools, then the messages, of which the instructions are the first.
+
+use agent_core::{
+    Block, CacheOrder, ChainHash, Encoded, ModelCall, ProviderError, ProviderErrorKind, Section, SegmentsBuilder,
+    TokenBound, ToolSpec,
+};
+use http::{HeaderValue, Request, header, request::Parts};
+use serde::Serialize;
+
+use super::{messages::Encoder, options};
+use crate::{ChatWire, json::write};
+
+/// What a vendor adds to a prompt at most, in tokens: its text about tools and formats.
+const OVERHEAD: u64 = 1_024;
+/// What it adds for a message, where no facts say so.
+const PER_MESSAGE: u64 = 16;
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    parameters: &'a agent_core::RawJson,
+}
+
+pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, ProviderError> {
+    let (model, has_tools) = (&call.options.model, !call.tools.specs().is_empty());
+    let facts = wire.facts(model);
+    let plan = options::plan(wire, call, &facts)?;
+    let generation = generation(wire, &facts, has_tools);
+
+    let mut body = SegmentsBuilder::new(CacheOrder::ToolsFirst)
+        .identity(model.as_bytes())
+        .identity(wire.base.as_bytes())
+        .push(Section::Irrelevant, "{\"model\":", Block::new(write(model)?));
+    for (section, text) in plan.fields {
+        body = body.push(section, ",", Block::new(text));
+    }
+    let key = ChainHash::of(&[b"tools"]).then(call.tools.hash());
+    let build = || call.tools.specs().iter().map(tool).collect::<Result<Vec<_>, _>>();
+    let tools = call.cache.section(generation, key.bits(), build)?;
+    for (index, block) in tools.iter().enumerate() {
+        body = body.push(Section::Tools, if index == 0 { ",\"tools\":[" } else { "," }, block.clone());
+    }
+    if has_tools {
+        body = body.push(Section::Irrelevant, "]", Block::new(""));
+    }
+    body = body.push(Section::Irrelevant, ",\"messages\":[", Block::new(""));
+    let system: Vec<&str> =
+        call.options.system.iter().map(String::as_str).filter(|part| !part.trim().is_empty()).collect();
+    let role = if wire.profile.developer { "developer" } else { "system" };
+    let has_system = !system.is_empty();
+    if has_system {
+        let text = write(&system.join("\n\n"))?;
+        let message = format!("{{\"role\":\"{role}\",\"content\":{text}}}");
+        body = body.push(Section::System, "", Block::new(message));
+    }
+
+    let encoder = Encoder { wire, facts: &facts, has_tools, has_system };
+    let messages = call.cache.messages(generation, &call.view, |walk, entry| encoder.message(walk, entry))?;
+    let note = call.note.as_deref().filter(|note| !note.trim().is_empty());
+    if messages.pieces().is_empty() && note.is_none() {
+        let text = "there is no message to send; the vendor wants one at least";
+        return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, text));
+    }
+    let mut losses = plan.losses;
+    losses.extend(messages.losses().iter().cloned());
+    let state = messages.state();
+    body = body.messages(messages);
+    if let Some(note) = note {
+        let message = format!("{{\"role\":\"user\",\"content\":{}}}", write(note)?);
+        body = body.tail(encoder.lead(state, false), &Block::new(message));
+    }
+    let mut encoded = Encoded::new(head(wire)?, body.end("]}").finish());
+    let messages = u64::try_from(call.view.len()).unwrap_or(u64::MAX);
+    let each = facts.message_overhead.unwrap_or(PER_MESSAGE);
+    encoded.overhead = TokenBound::AtMost(OVERHEAD.saturating_add(messages.saturating_mul(each)));
+    encoded.max_output = plan.max_output;
+    encoded.losses = losses;
+    Ok(encoded)
+}
+
+fn tool(spec: &ToolSpec) -> Result<Block, ProviderError> {
+    let function = Function { name: spec.name(), description: spec.description(), parameters: spec.schema() };
+    Ok(Block::new(write(&Tool { r#type: "function", function })?))
+}
+
+/// A hash of everything besides the messages that changes how they are encoded.
+fn generation(wire: &ChatWire, facts: &agent_core::ModelFacts, has_tools: bool) -> u64 {
+    let can = &facts.abilities;
+    let tools = has_tools && wire.profile.replays_reasoning;
+    let system = wire.profile.developer;
+    let flags = format!(
+        "openai-chat 1 {:?} {} {} {tools} {system} {:?}",
+        wire.profile, can.images, can.documents, facts.max_image_tokens
+    );
+    let hash = ChainHash::of(&[flags.as_bytes(), wire.provider.as_bytes()]);
+    u64::try_from(hash.bits() >> 64).unwrap_or_default()
+}
+
+fn head(wire: &ChatWire) -> Result<Parts, ProviderError> {
+    let request = Request::post(format!("{}/chat/completions", wire.base)).body(());
+    let (mut parts, ()) = request
+        .map_err(|source| {
+            ProviderError::new(ProviderErrorKind::InvalidRequest, "the address is no address").with_source(source)
+        })?
+        .into_parts();
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    // What the caller sets himself stands once, in his words.
+    parts.headers.extend(wire.headers.clone());
+    Ok(parts)
+}

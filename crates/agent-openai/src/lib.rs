@@ -1,0 +1,18 @@
+//! OpenAI Chat Completions and the servers that are compatible with it, without I/O.
+#![doc = include_str!("../README.md")]
+
+mod chat;
+mod json;
+mod profile;
+mod replay;
+mod wire;
+
+pub use crate::{
+    chat::ChatDecoder,
+    profile::{EffortStyle, Profile, StructuredStyle},
+    replay::{ReasoningReplay, replay_of},
+    wire::ChatWire,
+};
+
+/// The name of the protocol in origins.
+pub const PROTOCOL: &str = "openai-chat";

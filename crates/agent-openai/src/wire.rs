@@ -1,0 +1,127 @@
+//! The wire: its settings, its credentials, and core's `Wire` over the encoder and the decoder.
+
+use std::collections::BTreeMap;
+
+use agent_core::{
+    Credential, Encoded, ModelCall, ModelFacts, Origin, ProviderError, ProviderErrorKind, Segments, Wire,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts, uri::InvalidUri};
+
+use crate::{ChatDecoder, PROTOCOL, Profile, chat};
+
+/// Chat Completions at one address.
+///
+/// ```
+/// use agent_core::Wire;
+/// use agent_openai::ChatWire;
+/// let wire = ChatWire::compatible("http://localhost:8080/v1/")?;
+/// assert_eq!(wire.origin("tiny").provider, "compatible");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ChatWire {
+    pub(crate) provider: String,
+    pub(crate) base: String,
+    pub(crate) profile: Profile,
+    pub(crate) headers: HeaderMap,
+    models: BTreeMap<String, ModelFacts>,
+}
+
+impl ChatWire {
+    /// OpenAI's own service.
+    pub fn openai() -> Self {
+        Self::of(Profile::named("openai").unwrap_or(Profile::compatible()))
+    }
+
+    /// A vendor, where its profile says it is.
+    pub fn of(profile: Profile) -> Self {
+        let (provider, base) = (profile.name.to_owned(), profile.base.to_owned());
+        Self { provider, base, profile, headers: HeaderMap::new(), models: BTreeMap::new() }
+    }
+
+    /// A server that speaks the protocol. `base` is the address before `/chat/completions`; slashes at its end do not
+    /// count.
+    ///
+    /// # Errors
+    /// [`InvalidUri`] where `base` is no address.
+    pub fn compatible(base: &str) -> Result<Self, InvalidUri> {
+        Self::of(Profile::compatible()).at(base)
+    }
+
+    /// Sets the address.
+    ///
+    /// # Errors
+    /// [`InvalidUri`] where it is none.
+    pub fn at(self, base: &str) -> Result<Self, InvalidUri> {
+        let base = base.trim().trim_end_matches('/');
+        base.parse::<Uri>()?;
+        Ok(Self { base: base.to_owned(), ..self })
+    }
+
+    /// Names the provider, for origins and for the extras of a call: the profile's name if it isn't set.
+    #[must_use]
+    pub fn provider(self, name: impl Into<String>) -> Self {
+        Self { provider: name.into(), ..self }
+    }
+
+    /// Adds a header to every request. With `authorization` no credential is added.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Says what is known of a model.
+    #[must_use]
+    pub fn model(mut self, facts: ModelFacts) -> Self {
+        self.models.insert(facts.model.clone(), facts);
+        self
+    }
+
+    /// What is known of a model; of one that nobody told of, that it may see images.
+    pub fn facts(&self, model: &str) -> ModelFacts {
+        self.models.get(model).cloned().unwrap_or_else(|| {
+            let mut facts = ModelFacts::new(&self.provider, model);
+            (facts.abilities.images, facts.abilities.reasoning) = (true, true);
+            facts
+        })
+    }
+}
+
+impl Wire for ChatWire {
+    type Decoder = ChatDecoder;
+
+    fn origin(&self, model: &str) -> Origin {
+        Origin::new(PROTOCOL, &*self.provider, model)
+    }
+
+    fn encode(&self, call: &ModelCall) -> Result<Encoded, ProviderError> {
+        chat::encode(self, call)
+    }
+
+    fn authorize(&self, parts: &mut Parts, _: &Segments, credential: &Credential, _: u64) -> Result<(), ProviderError> {
+        if parts.headers.contains_key(header::AUTHORIZATION) {
+            return Ok(());
+        }
+        let secret = match credential {
+            Credential::Anonymous => return Ok(()),
+            Credential::ApiKey(secret) | Credential::Bearer(secret) => secret,
+            other => {
+                let text = format!("Chat Completions cannot use {other}; give it an API key or a bearer token");
+                return Err(ProviderError::new(ProviderErrorKind::Auth, text));
+            }
+        };
+        let value = HeaderValue::from_str(&format!("Bearer {}", secret.expose().trim()));
+        let mut value = value.map_err(|_| {
+            let text = format!("{credential} has characters that no header can hold");
+            ProviderError::new(ProviderErrorKind::Auth, text)
+        })?;
+        value.set_sensitive(true);
+        parts.headers.insert(header::AUTHORIZATION, value);
+        Ok(())
+    }
+
+    fn decoder(&self, _: &HeaderMap) -> ChatDecoder {
+        ChatDecoder::new(&self.provider, self.profile.ends_without_done)
+    }
+}

@@ -1,0 +1,8 @@
+//! The Chat Completions wire, by bytes.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail so, and say what they skip")]
+#![expect(clippy::disallowed_methods, reason = "fixtures are read from disk")]
+
+mod decode;
+mod fixtures;
+mod given;
+mod request;
