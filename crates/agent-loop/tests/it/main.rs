@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod approvals;
+mod budget;
 mod case_approvals;
 mod case_transcript;
 mod case_usage;
