@@ -6,6 +6,7 @@
 mod approvals;
 mod budget;
 mod case_approvals;
+mod case_hooks;
 mod case_transcript;
 mod case_usage;
 mod cases;
