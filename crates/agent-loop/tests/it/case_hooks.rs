@@ -14,11 +14,14 @@ use agent_testkit::{FnProvider, PausedTimer, Reply};
 
 use crate::given::{FnTool, options, trace};
 
+/// The turns and the calls of a run.
+type Seen = (Vec<u64>, Vec<CallId>);
+
 /// Keeps what it saw: events in order, and of each run its turns and calls.
 #[derive(Default)]
 struct Ledger {
     events: Mutex<Vec<String>>,
-    runs: Mutex<HashMap<RunId, (Vec<u64>, Vec<CallId>)>>,
+    runs: Mutex<HashMap<RunId, Seen>>,
 }
 
 impl Hook for Ledger {
