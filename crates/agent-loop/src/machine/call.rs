@@ -76,8 +76,20 @@ impl Machine {
         policy == CachePolicy::Refuse
     }
 
+    /// What the model costs that is really asked: a hook or a summary can name another one. That one's price is known
+    /// where the agent has it from the same provider too.
     fn price(&self) -> Option<&Price> {
-        self.setup.models.get(self.turn.model).and_then(|(_, facts)| facts.price.as_ref())
+        let (own, facts) = self.setup.models.get(self.turn.model)?;
+        let asked = match &self.turn.purpose {
+            Purpose::Summary { call, .. } => &call.options.model,
+            Purpose::Answer => self.turn.options.as_ref().map_or(&own.model, |options| &options.model),
+        };
+        if *asked == own.model {
+            return facts.price.as_ref();
+        }
+        let mut others = self.setup.models.iter();
+        let found = others.find(|(options, other)| options.model == *asked && other.provider == facts.provider);
+        found.and_then(|(_, facts)| facts.price.as_ref())
     }
 
     /// How many tokens the prepared call can have at most; what is not prepared has none.

@@ -4,7 +4,9 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod approvals;
+mod budget;
 mod case_approvals;
+mod case_hooks;
 mod case_transcript;
 mod case_usage;
 mod cases;
