@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
 
 mod approvals;
+mod case_arguments;
 mod case_transcript;
 mod cases;
 mod cases_limits;
