@@ -67,7 +67,8 @@ impl Driver {
                 };
                 let asked = self.agent.0.setup.models.get(model).map_or("", |(options, _)| &options.model);
                 let origin = provider.origin(asked);
-                self.model = Some(Box::new(ModelWork::send(id, prepared, message, origin, shown)));
+                let timer = self.agent.0.timer.clone();
+                self.model = Some(Box::new(ModelWork::send(timer, id, prepared, message, origin, shown)));
                 let held = self.reservations.iter_mut().find(|(held, _)| Some(*held) == reserved);
                 held.into_iter().for_each(|(_, reservation)| reservation.sent());
                 if shown {
