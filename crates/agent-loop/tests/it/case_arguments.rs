@@ -49,10 +49,11 @@ fn case_21_arguments_that_are_cut_at_any_byte_ask_for_smaller_ones_and_run_nothi
         let whole = r#"{"path":"a.txt","text":"one\ntwo \u00e9 ü","n":12.5e3,"more":[{"x":null},true]}"#;
         // Cut before the first byte it is a call without arguments, which case 7 and 22 are about.
         for at in (1..whole.len()).filter(|at| whole.is_char_boundary(*at)) {
-            let (got, told, _) = called(r#"{"type":"object"}"#, &whole[..at], &[]).await;
-            assert!(got.is_empty(), "{}", &whole[..at]);
+            let cut = whole.get(..at).unwrap();
+            let (got, told, _) = called(r#"{"type":"object"}"#, cut, &[]).await;
+            assert!(got.is_empty(), "{cut}");
             let smaller = "toolResult! Not run: the arguments were cut off; send smaller ones";
-            assert!(told.starts_with(smaller), "{}: {told}", &whole[..at]);
+            assert!(told.starts_with(smaller), "{cut}: {told}");
         }
         let (got, told, _) = called(r#"{"type":"object"}"#, whole, &[]).await;
         assert_eq!((got.as_slice(), told.as_str()), ([whole.to_owned()].as_slice(), "toolResult written"));
@@ -144,8 +145,9 @@ impl Hook for Rewrites {
 fn case_28_the_start_shows_the_arguments_that_the_tool_gets() {
     block_on(async {
         // As it came, mended, and changed by a hook.
+        type Row<'a> = (&'a str, &'a [Arc<dyn Hook>], &'a str, usize);
         let rewrites: [Arc<dyn Hook>; 1] = [Arc::new(Rewrites(r#"{"path":"safe/a.txt"}"#))];
-        let table: [(&str, &[Arc<dyn Hook>], &str, usize); 3] = [
+        let table: [Row<'_>; 3] = [
             (r#"{"path":"a.txt","n":1}"#, &[], r#"{"path":"a.txt","n":1}"#, 0),
             (r#"{"path":"a.txt","n":"1"}"#, &[], r#"{"path":"a.txt","n":1}"#, 1),
             (r#"{"path":"a.txt"}"#, &rewrites, r#"{"path":"safe/a.txt"}"#, 0),

@@ -5,6 +5,7 @@
 
 mod approvals;
 mod case_arguments;
+mod case_cancel;
 mod case_transcript;
 mod cases;
 mod cases_limits;
