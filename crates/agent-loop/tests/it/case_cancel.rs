@@ -201,15 +201,12 @@ fn case_32_a_cancel_leaves_a_note_where_tools_ran_and_none_where_nothing_did() {
 #[test]
 fn case_33_what_waits_in_queues_when_a_run_is_cancelled_is_heard_next() {
     block_on(async {
-        // Put before the cancel, with it, and behind it.
-        let model = ScriptedProvider::new([
-            Reply::call("a", "{}"),
-            Reply::text("One."),
-            Reply::text("Two."),
-            Reply::text("Three."),
-            Reply::text("Four."),
-        ]);
-        let conversation = Conversation::new(&agent(&model).tool(gated("a", &Gate::new())).build().unwrap());
+        // Put before the cancel, with it, and behind it, while a tool has its grace.
+        let timer = PausedTimer::at(1_000);
+        let answers = ["One.", "Two.", "Three."].map(Reply::text);
+        let model = ScriptedProvider::new([Reply::call("deaf", "{}")].into_iter().chain(answers));
+        let built = Agent::builder(model, options(), timer.clone()).tool(deaf("deaf")).build().unwrap();
+        let conversation = Conversation::new(&built);
         let mut run = conversation.run("Go").unwrap();
         let mut events = until_stuck(&mut run);
         let handle = run.handle();
@@ -217,7 +214,10 @@ fn case_33_what_waits_in_queues_when_a_run_is_cancelled_is_heard_next() {
         events.extend(until_stuck(&mut run));
         handle.steer("With it").unwrap();
         handle.cancel();
+        events.extend(until_stuck(&mut run));
         handle.steer("Behind it").unwrap();
+        events.extend(until_stuck(&mut run));
+        timer.advance(Duration::from_secs(2));
         let cancelled = finish(&conversation, run, events).await;
         assert!(matches!(cancelled.report.ending, Ending::Cancelled));
         let queued = |of: Queue| conversation.queued().iter().filter(|one| one.queue == of).count();
