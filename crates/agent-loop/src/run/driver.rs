@@ -63,6 +63,13 @@ pub(super) struct Work {
     pub(super) cancel: Option<CancelToken>,
 }
 
+impl Work {
+    /// Tells a tool to end, and what it has begun elsewhere: a task, a process.
+    fn stop(&self) {
+        self.cancel.iter().for_each(CancelToken::cancel);
+    }
+}
+
 /// What an effect comes to.
 pub(super) enum Finished {
     Input(Input),
@@ -204,13 +211,7 @@ impl Driver {
             match machine.next() {
                 Step::Emit(event) => self.events.push_back(event),
                 Step::Start(id, effect) => self.start(id, effect),
-                Step::Cancel(id) => {
-                    self.work
-                        .iter()
-                        .filter(|work| work.id == id)
-                        .filter_map(|w| w.cancel.as_ref())
-                        .for_each(|c| c.cancel());
-                }
+                Step::Cancel(id) => self.work.iter().filter(|work| work.id == id).for_each(Work::stop),
                 Step::Abort(id) => self.abort(id),
                 Step::Settle(id, cost) => {
                     if let Some(at) = self.reservations.iter().position(|(held, _)| *held == id) {
@@ -255,6 +256,7 @@ impl Driver {
     }
 
     fn abort(&mut self, id: EffectId) {
+        self.work.iter().filter(|work| work.id == id).for_each(Work::stop);
         self.work.retain(|work| work.id != id);
         self.ready.retain(|(ready, _)| *ready != id);
         if let Some(model) = self.model.take_if(|model| model.id == id) {
@@ -288,6 +290,7 @@ impl Driver {
     /// Gives the conversation its state back.
     fn release(&mut self) {
         self.boot = None;
+        self.work.iter().for_each(Work::stop);
         self.work.clear();
         self.model = None;
         self.reservations.clear();

@@ -74,7 +74,8 @@ impl Driver {
                         return self.ready.push_back((id, Input::CallEnded(Box::new(outcome))));
                     }
                 };
-                self.model = Some(Box::new(ModelWork::send(id, prepared, message, origin, shown)));
+                let timer = self.agent.0.timer.clone();
+                self.model = Some(Box::new(ModelWork::send(timer, id, prepared, message, origin, shown)));
                 let held = self.reservations.iter_mut().find(|(held, _)| Some(*held) == reserved);
                 held.into_iter().for_each(|(_, reservation)| reservation.sent());
                 if shown {

@@ -2,16 +2,21 @@
 
 use std::{
     pin::Pin,
-    task::{Context, Poll},
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use agent_core::{
     Assembler, AssistantMessage, BoxFuture, CancelToken, MessageId, ModelEvent, ModelStream, Origin, Prepared,
-    ProviderError, ProviderErrorKind, StopReason, Usage,
+    ProviderError, ProviderErrorKind, StopReason, Timer, Usage,
 };
 use futures_core::Stream;
 
 use crate::{CallOutcome, EffectId, FailedCall, contain};
+
+/// How long an answer that is whole is waited for to close: its usage may follow.
+const CLOSING: Duration = Duration::from_secs(2);
 
 pub(crate) struct ModelWork {
     pub(super) id: EffectId,
@@ -24,6 +29,9 @@ pub(crate) struct ModelWork {
     begun: bool,
     /// What came before it: the consumer is told of no message that may not come.
     held: Vec<ModelEvent>,
+    timer: Arc<dyn Timer>,
+    /// The wait for the close, once there is one.
+    closing: Option<BoxFuture<'static, ()>>,
 }
 
 enum Stage {
@@ -64,13 +72,21 @@ impl Ended {
 }
 
 impl ModelWork {
-    pub(super) fn send(id: EffectId, prepared: &Prepared, message: MessageId, origin: Origin, shown: bool) -> Self {
+    pub(super) fn send(
+        timer: Arc<dyn Timer>,
+        id: EffectId,
+        prepared: &Prepared,
+        message: MessageId,
+        origin: Origin,
+        shown: bool,
+    ) -> Self {
         let cancel = CancelToken::new();
         let (prepared, token) = (prepared.clone(), cancel.clone());
         // Built when it is polled, under the same net.
         let sending = Box::pin(async move { prepared.send(token).await });
         let assembler = Some(Assembler::new(message).origin(origin));
-        Self { id, shown, stage: Stage::Sending(sending), assembler, cancel, begun: false, held: Vec::new() }
+        let stage = Stage::Sending(sending);
+        Self { id, shown, stage, assembler, cancel, begun: false, held: Vec::new(), timer, closing: None }
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ModelStep> {
@@ -84,7 +100,7 @@ impl ModelWork {
                 }),
             });
             let next = match polled {
-                Ok(Poll::Pending) => return Poll::Pending,
+                Ok(Poll::Pending) => return self.poll_closing(cx),
                 Ok(Poll::Ready(next)) => next,
                 Err(text) => Err(ProviderError::new(ProviderErrorKind::Other, format!("the provider {text}"))),
             };
@@ -107,6 +123,16 @@ impl ModelWork {
                 Err(error) => return Poll::Ready(ModelStep::Ended(self.end(Some(error)))),
             }
         }
+    }
+
+    /// A provider that keeps its stream open behind the end of an answer does not keep the run.
+    fn poll_closing(&mut self, cx: &mut Context<'_>) -> Poll<ModelStep> {
+        if !self.assembler.as_ref().is_some_and(Assembler::is_stopped) {
+            return Poll::Pending;
+        }
+        let closing = self.closing.get_or_insert_with(|| self.timer.sleep(CLOSING));
+        ready!(closing.as_mut().poll(cx));
+        Poll::Ready(ModelStep::Ended(self.end(None)))
     }
 
     fn end(&mut self, error: Option<ProviderError>) -> Ended {

@@ -6,6 +6,8 @@
 mod approvals;
 mod budget;
 mod case_approvals;
+mod case_arguments;
+mod case_cancel;
 mod case_hooks;
 mod case_transcript;
 mod case_usage;
