@@ -10,11 +10,15 @@
 mod args;
 mod blocking;
 mod decode;
+mod edit;
 mod path;
 mod read;
 mod workspace;
+mod write;
 
 pub use crate::{
+    edit::Edit,
     read::Read,
     workspace::{Workspace, WorkspaceError},
+    write::Write,
 };

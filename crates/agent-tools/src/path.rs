@@ -8,14 +8,19 @@ use std::{
     collections::VecDeque,
     ffi::{OsStr, OsString},
     fs::File,
-    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    io::Write,
+    os::fd::OwnedFd,
     path::{Component, Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
+use agent_core::ToolError;
 use rustix::{
-    fs::{AtFlags, FileType, Mode, OFlags, Stat},
+    fs::{Access, AtFlags, FileType, Mode, OFlags, Stat},
     io::Errno,
 };
+
+use crate::{blocking::Stop, workspace::Stamp};
 
 /// As many links as Linux follows (path_resolution(7)).
 const MAX_LINKS: u32 = 40;
@@ -111,9 +116,9 @@ impl Place {
         }
     }
 
-    /// The folder and the name under which a file can be put, with the folders that were missing made. What is
-    /// there already has to be a regular file.
-    pub(crate) fn make_parents(&mut self) -> Result<(BorrowedFd<'_>, &OsStr), PathError> {
+    /// Makes the folders that are missing, so that a file can be put there; what is there already has to be a
+    /// regular file that may be written.
+    pub(crate) fn make_parents(&mut self) -> Result<Option<Stat>, PathError> {
         if let Some(name) = self.missing.pop() {
             for parent in std::mem::take(&mut self.missing) {
                 match rustix::fs::mkdirat(&self.folder, &parent, Mode::from_raw_mode(0o777)) {
@@ -125,12 +130,67 @@ impl Place {
             }
             self.last = Some(name);
         }
-        if let Some(stat) = self.stat()? {
-            regular(&stat).map_err(|what| self.kind(what, "a regular file"))?;
+        let Some(name) = &self.last else { return Err(self.kind("a folder", "a file")) };
+        let there = self.stat()?;
+        if let Some(stat) = &there {
+            regular(stat).map_err(|what| self.kind(what, "a regular file"))?;
+            let may = rustix::fs::accessat(&self.folder, name, Access::WRITE_OK, AtFlags::empty());
+            may.map_err(|e| io(&self.shown, e))?;
         }
-        match &self.last {
-            Some(name) => Ok((self.folder.as_fd(), name)),
-            None => Err(self.kind("a folder", "a file")),
+        Ok(there)
+    }
+
+    /// Puts bytes there: into a new file beside it, synced and renamed over it, so that a reader or a crash sees the
+    /// old or the new content whole. `before` is what has to be there still.
+    pub(crate) fn put(&self, bytes: &[u8], before: Option<&Stat>, stop: &Stop) -> Result<Stat, ToolError> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let Some(name) = &self.last else { return Err(self.kind("a folder", "a file").into()) };
+        let failed = |e: Errno| ToolError::from(io(&self.shown, e));
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let temporary = format!(".mainspring-{}-{number}.tmp", std::process::id());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = rustix::fs::openat(&self.folder, &temporary, flags, Mode::from_raw_mode(0o666)).map_err(failed)?;
+        let mut unfinished = Unfinished { folder: &self.folder, name: Some(&temporary) };
+        let mut file = File::from(made);
+        for piece in bytes.chunks(1 << 20) {
+            stop.check()?;
+            file.write_all(piece).map_err(|e| failed(Errno::from_io_error(&e).unwrap_or(Errno::IO)))?;
+        }
+        if let Some(before) = before {
+            // Owner first: changing it takes rights away. Who may not give files away keeps them.
+            let owner = (rustix::fs::Uid::from_raw(before.st_uid), rustix::fs::Gid::from_raw(before.st_gid));
+            let _ = rustix::fs::fchown(&file, Some(owner.0), Some(owner.1));
+            let mode = Mode::from_raw_mode(before.st_mode & 0o7777);
+            rustix::fs::fchmod(&file, mode).map_err(failed)?;
+        }
+        rustix::fs::fsync(&file).map_err(failed)?;
+        stop.check()?;
+        let now = self.stat()?;
+        if now.as_ref().map(Stamp::of) != before.map(Stamp::of) {
+            let text = format!("`{}` was changed by somebody else just now; read it again first", self.shown);
+            return Err(ToolError::failed(text));
+        }
+        rustix::fs::renameat(&self.folder, &temporary, &self.folder, name).map_err(failed)?;
+        unfinished.name = None;
+        // The name is only safe once its folder is synced; where that cannot be done the file is written all the same.
+        let folder = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        if let Ok(folder) = rustix::fs::openat(&self.folder, ".", folder, Mode::empty()) {
+            let _ = rustix::fs::fsync(folder);
+        }
+        rustix::fs::fstat(&file).map_err(failed)
+    }
+}
+
+/// Removes a file that did not get its name.
+struct Unfinished<'a> {
+    folder: &'a OwnedFd,
+    name: Option<&'a str>,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = self.name {
+            let _ = rustix::fs::unlinkat(self.folder, name, AtFlags::empty());
         }
     }
 }

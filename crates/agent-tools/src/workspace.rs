@@ -65,7 +65,7 @@ pub enum WorkspaceError {
 #[derive(Default)]
 struct Files {
     seen: HashMap<PathBuf, Stamp>,
-    locks: HashMap<PathBuf, Weak<tokio::sync::Mutex<()>>>,
+    locks: HashMap<PathBuf, Weak<Mutex<()>>>,
 }
 
 /// Tells one state of a file from another: identity, length, and the times of its last changes.
@@ -194,13 +194,13 @@ impl Workspace {
     }
 
     /// Keeps the writers of one file apart, those of several conversations too.
-    pub(crate) fn lock(&self, real: &Path) -> Arc<tokio::sync::Mutex<()>> {
+    pub(crate) fn lock(&self, real: &Path) -> Arc<Mutex<()>> {
         let mut files = self.files();
         if let Some(lock) = files.locks.get(real).and_then(Weak::upgrade) {
             return lock;
         }
         files.locks.retain(|_, lock| lock.strong_count() > 0);
-        let lock = Arc::new(tokio::sync::Mutex::new(()));
+        let lock = Arc::new(Mutex::new(()));
         files.locks.insert(real.to_owned(), Arc::downgrade(&lock));
         lock
     }

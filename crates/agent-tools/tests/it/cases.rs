@@ -12,8 +12,9 @@ fn every_named_test_exists() {
         let (module, test) = name.split_once("::").unwrap();
         let file = tests.join("it").join(format!("{module}.rs"));
         let code = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{name}: {}: {e}", file.display()));
-        let marked =
-            ["#[test]\nfn", "#[tokio::test]\nasync fn"].iter().any(|m| code.contains(&format!("{m} {test}()")));
+        let before = code.find(&format!("fn {test}()")).and_then(|at| code.get(..at)).unwrap_or_default();
+        let marked = before.lines().rev().nth(1).is_some_and(|line| line.starts_with("#[") && line.contains("test"));
+        let marked = marked || before.ends_with("#[test]\n");
         assert!(marked, "there is no test {name}");
     }
 }

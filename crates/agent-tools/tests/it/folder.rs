@@ -3,14 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
 };
 
-use agent_core::{AgentEvent, CallId, ContentBlock, IdSource, RawJson, Tool, ToolContext, ToolEvents, ToolOutcome};
-use agent_core::{ToolError, ToolOutput};
+use agent_core::{CallId, ContentBlock, IdSource, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput};
 use agent_tools::Workspace;
 
 /// A folder `in` to work in, and beside it `out`, which no tool may see.
@@ -67,19 +63,6 @@ impl Drop for Folder {
 pub(crate) fn context() -> ToolContext {
     let mut ids = IdSource::seeded(1);
     ToolContext::new(ids.run(0), CallId::new(ids.message(0), 0))
-}
-
-/// A context whose progress can be looked at.
-pub(crate) fn watched() -> (ToolContext, Arc<Mutex<Vec<String>>>) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let mut context = context();
-    let sink = seen.clone();
-    context.events = ToolEvents::new(move |event| {
-        if let AgentEvent::ToolProgress { text, .. } = event {
-            sink.lock().unwrap().push(text);
-        }
-    });
-    (context, seen)
 }
 
 pub(crate) async fn output(tool: &dyn Tool, arguments: &str) -> Result<ToolOutput, ToolError> {

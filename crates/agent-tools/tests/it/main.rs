@@ -1,8 +1,12 @@
 //! The tools on real files and processes.
 
 #![cfg(unix)]
+#![expect(clippy::disallowed_methods, reason = "real files and processes, tasks that run at once")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 mod cases;
+mod edit;
 mod folder;
 mod paths;
 mod read;
+mod write;
