@@ -8,6 +8,7 @@
 #![expect(dead_code, reason = "what the next tools need")]
 
 mod args;
+mod bash;
 mod blocking;
 mod decode;
 mod edit;
@@ -17,6 +18,7 @@ mod workspace;
 mod write;
 
 pub use crate::{
+    bash::Bash,
     edit::Edit,
     read::Read,
     workspace::{Workspace, WorkspaceError},

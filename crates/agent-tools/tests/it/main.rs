@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "real files and processes, tasks that run at once")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+mod bash;
 mod cases;
 mod edit;
 mod folder;
