@@ -20,6 +20,7 @@ pages! {
     http: "../../docs/http.md",
     http_readme: "../../crates/agent-http/README.md",
     tools: "../../docs/tools.md",
+    builtin_tools: "../../docs/builtin-tools.md",
     hooks: "../../docs/hooks.md",
     budgets: "../../docs/budgets.md",
     journal: "../../docs/journal.md",

@@ -8,6 +8,8 @@ mod bash;
 mod cases;
 mod edit;
 mod folder;
+mod list;
 mod paths;
 mod read;
+mod search;
 mod write;
