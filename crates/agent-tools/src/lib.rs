@@ -24,7 +24,7 @@ use std::sync::Arc;
 use agent_core::{Tool, ToolSpecError};
 
 pub use crate::{
-    bash::Bash,
+    bash::{Bash, CommandPolicy, CommandVerdict, Otherwise, UnreadableCommand, simple_commands},
     edit::Edit,
     list::List,
     read::Read,

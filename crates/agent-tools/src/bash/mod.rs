@@ -1,7 +1,9 @@
 //! `bash`: runs a command line in a shell, and everything it starts ends with it.
 
 mod capture;
+mod policy;
 mod process;
+mod words;
 
 use std::{
     collections::BTreeMap,
@@ -14,10 +16,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use self::{
+    policy::{CommandPolicy, CommandVerdict, Otherwise},
+    words::{UnreadableCommand, simple_commands},
+};
 use agent_core::{
     Approval, BoxFuture, Effects, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput, ToolSpec,
     ToolSpecError,
 };
+
 use serde::{Deserialize, Serialize};
 use tokio::{io::AsyncReadExt as _, net::unix::pipe::Receiver, process::Command};
 
@@ -63,6 +70,7 @@ pub struct Bash {
     workspace: Workspace,
     timeout: Duration,
     approval: Approval,
+    policy: Option<CommandPolicy>,
     allowed: Vec<OsString>,
     set: BTreeMap<OsString, OsString>,
     jobs: Mutex<Vec<Job>>,
@@ -73,6 +81,12 @@ struct Args {
     command: String,
     folder: Option<String>,
     timeout_ms: Option<u64>,
+}
+
+/// The part of the arguments that is judged.
+#[derive(Deserialize)]
+struct Line {
+    command: String,
 }
 
 #[derive(Serialize)]
@@ -109,7 +123,8 @@ impl Bash {
         let spec = args::spec("bash", "Shell", DESCRIPTION, SCHEMA)?;
         let (timeout, approval) = (Duration::from_secs(120), Approval::default());
         let (allowed, set) = (ENVIRONMENT.iter().map(OsString::from).collect(), BTreeMap::new());
-        Ok(Self { spec, workspace: workspace.clone(), timeout, approval, allowed, set, jobs: Mutex::default() })
+        let (workspace, policy, jobs) = (workspace.clone(), None, Mutex::default());
+        Ok(Self { spec, workspace, timeout, approval, policy, allowed, set, jobs })
     }
 
     /// Sets how long a command may take (120 s); a call can ask for less, not for more.
@@ -124,6 +139,18 @@ impl Bash {
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
         self
+    }
+
+    /// Judges every command line: what the policy allows needs no approval, what it denies is refused, the rest needs
+    /// an approval, which the loop asks for. It stands in the place of [`approval`](Self::approval).
+    #[must_use]
+    pub fn policy(mut self, policy: CommandPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    fn verdict(&self, line: &str) -> Option<CommandVerdict> {
+        self.policy.as_ref().map(|policy| policy.verdict(line))
     }
 
     /// Passes on a variable of this process's environment. Passed on without it are `PATH`, `HOME`, `LANG`, `TERM`,
@@ -157,6 +184,9 @@ impl Bash {
     async fn run(&self, args: Args, context: ToolContext) -> Result<ToolOutput, ToolError> {
         if context.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
+        }
+        if let Some(CommandVerdict::Deny { reason }) = self.verdict(&args.command) {
+            return Err(ToolError::Denied { reason });
         }
         let folder = match &args.folder {
             None => self.workspace.base().to_owned(),
@@ -201,9 +231,16 @@ impl Tool for Bash {
         &self.spec
     }
 
-    fn effects(&self, _: &RawJson) -> Effects {
+    fn effects(&self, arguments: &RawJson) -> Effects {
+        let line = arguments.read::<Line>().map(|line| line.command).unwrap_or_default();
+        let approval = match self.verdict(&line) {
+            None => self.approval,
+            Some(CommandVerdict::Ask { .. }) => Approval::Needed,
+            // A denied line is refused by the call: nobody has to be asked.
+            Some(CommandVerdict::Allow | CommandVerdict::Deny { .. }) => Approval::NotNeeded,
+        };
         let limit = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-        Effects::exclusive("shell").timeout_ms(limit.saturating_add(SLACK_MS)).approval(self.approval)
+        Effects::exclusive("shell").timeout_ms(limit.saturating_add(SLACK_MS)).approval(approval)
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {

@@ -10,6 +10,8 @@ mod edit;
 mod folder;
 mod list;
 mod paths;
+mod policy;
 mod read;
 mod search;
+mod tools;
 mod write;
