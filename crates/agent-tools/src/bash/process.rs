@@ -66,7 +66,7 @@ pub(super) struct Job {
     pub(super) members: Vec<Member>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Member {
     pub(super) pid: u32,
     pub(super) name: String,
@@ -81,7 +81,9 @@ impl Job {
 
     /// Whether a process of it is still there.
     pub(super) fn is_alive(&self) -> bool {
-        members(self.group).iter().any(|now| self.members.contains(now))
+        // Not by name: a shell that becomes another program keeps its number and its start.
+        let was = |now: &Member| self.members.iter().any(|then| (then.pid, then.started) == (now.pid, now.started));
+        members(self.group).iter().any(was)
     }
 
     /// Kills what is left. A group whose number has gone to others is left alone.

@@ -233,6 +233,20 @@ async fn background_jobs_end_with_the_tool() {
 }
 
 #[tokio::test]
+async fn background_jobs_end_with_the_tool_whatever_they_have_become() {
+    let folder = Folder::new();
+    let bash = Bash::new(&folder.workspace()).unwrap();
+    let line = "(until [ -e go ]; do :; done; exec sleep 1000) >/dev/null 2>&1 & echo $!";
+    let pid: u32 = call(&bash, &command(line)).await.unwrap().lines().next().unwrap().parse().unwrap();
+    folder.put("go", "");
+    while fs::read_to_string(format!("/proc/{pid}/comm")).unwrap() != "sleep\n" {
+        tokio::task::yield_now().await;
+    }
+    drop(bash);
+    ends(pid).await;
+}
+
+#[tokio::test]
 async fn what_was_cancelled_before_it_began_is_not_started() {
     let folder = Folder::new();
     let bash = Bash::new(&folder.workspace()).unwrap();
