@@ -29,6 +29,7 @@ pages! {
     models: "../../docs/models.md",
     models_readme: "../../crates/agent-models/README.md",
     tools: "../../docs/tools.md",
+    builtin_tools: "../../docs/builtin-tools.md",
     hooks: "../../docs/hooks.md",
     budgets: "../../docs/budgets.md",
     journal: "../../docs/journal.md",
