@@ -57,7 +57,7 @@ impl Machine {
             }
             Hooked::Stop(StopVerdict::Continue(_)) => {
                 let error = format!("sent the model on more than {continues} times; its answer is accepted");
-                self.emit(AgentEvent::HookFailed { point: "onStop", error });
+                self.emit(AgentEvent::HookFailed { point: "on_stop", error });
                 self.go(Phase::End);
             }
             Hooked::StopFailed(error) => {

@@ -301,7 +301,7 @@ fn case_55_hooks_that_send_the_model_on_are_capped() {
         let (lines, report) = run(&conversation, "Go").await;
         assert!(matches!(report.ending, Ending::Completed));
         assert_eq!(report.turns, 4);
-        assert!(lines.iter().any(|line| line.starts_with("hookFailed onStop")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.starts_with("hookFailed on_stop")), "{lines:#?}");
     });
 }
 

@@ -241,3 +241,46 @@ fn progress_and_partial_output_reach_the_consumer_in_order() {
         assert_eq!(lines[from + 1..from + 4], ["toolProgress half", "toolPartial", "toolEnd all"]);
     });
 }
+
+#[test]
+fn an_output_of_just_the_cap_is_shown_whole() {
+    block_on(async {
+        for (length, whole) in [(1_000, true), (1_001, false)] {
+            let text = "x".repeat(length);
+            let a = FnTool::new("a", move |_, _| std::future::ready(ToolOutcome::Output(text.as_str().into())));
+            let model = ScriptedProvider::new([Reply::call("a", "{}"), Reply::text("Done.")]);
+            let a = a.effects(Effects::shared().output_cap(1_000));
+            let conversation = Conversation::new(&agent(&model).tool(a).build().unwrap());
+            run(&conversation, "Go").await;
+            let shown = conversation.messages().get(2).unwrap().text();
+            assert_eq!(shown == "x".repeat(length), whole, "{length}");
+        }
+    });
+}
+
+#[test]
+fn a_cancel_is_a_cancel_also_where_there_is_a_wall_clock() {
+    block_on(async {
+        let (conversation, mut run, timer) = timed(deaf(), |settings| settings.limits.wall_ms = Some(60_000));
+        until_stuck(&mut run);
+        run.handle().cancel();
+        until_stuck(&mut run);
+        timer.advance(Duration::from_secs(1));
+        let report = run.into_report().await;
+        assert!(matches!(report.ending, Ending::Cancelled), "{:?}", report.ending);
+        let said = history(&conversation);
+        assert!(said[2].starts_with("toolResult! Abandoned") && said[3].starts_with("note(cancelled)"), "{said:?}");
+        // What never began says so in the same words.
+        let model = ScriptedProvider::new([Reply::call("a", "{}").then_call("a", r#"{"n":2}"#)]);
+        let mut settings = RunSettings::default();
+        (settings.concurrency, settings.grace_ms) = (Concurrency::Sequential, 0);
+        settings.limits.wall_ms = Some(60_000);
+        let agent = agent(&model).tool(deaf()).settings(settings).build().unwrap();
+        let conversation = Conversation::new(&agent);
+        let mut run = conversation.run("Go").unwrap();
+        until_stuck(&mut run);
+        run.handle().cancel();
+        run.into_report().await;
+        assert_eq!(history(&conversation)[3], "toolResult! Not run: the user cancelled the run.");
+    });
+}
