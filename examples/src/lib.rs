@@ -17,6 +17,8 @@ pages! {
     requests: "../../docs/requests.md",
     answers: "../../docs/answers.md",
     wires: "../../docs/wires.md",
+    anthropic: "../../docs/anthropic.md",
+    anthropic_readme: "../../crates/agent-anthropic/README.md",
     http: "../../docs/http.md",
     http_readme: "../../crates/agent-http/README.md",
     tools: "../../docs/tools.md",

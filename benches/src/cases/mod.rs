@@ -1,5 +1,6 @@
 //! The table of cases. A new case is a file here and a row in [`CASES`].
 
+mod anthropic;
 mod arguments;
 mod http;
 mod prepare;
@@ -71,6 +72,7 @@ pub static CASES: &[Case] = &[
     sse::FLOOR_ONE_EVENT,
     sse::FLOOR_ONE_EVENT_UTF8,
     sse::MANY_LINES,
+    anthropic::TEXT_DELTA,
     arguments::ARGUMENTS,
     arguments::TEXT,
     prepare::AFTER_10,
