@@ -1,0 +1,120 @@
+//! An agent over our wires against servers that others wrote; `cargo xtask conformance wires` starts
+//! them. A test whose peer is not there says aloud that it skips.
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
+
+use std::{
+    env, future,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use agent_anthropic::AnthropicWire;
+use agent_core::{
+    AgentEvent, BoxFuture, CallOptions, Credential, HttpClient, HttpProvider, Message, ModelEvent, RawJson, Tool,
+    ToolContext, ToolOutcome, ToolSpec,
+};
+use agent_http::{HttpStack, TokioTimer};
+use agent_loop::{Agent, Conversation, Ending};
+
+struct Says {
+    spec: ToolSpec,
+    text: &'static str,
+    runs: Arc<AtomicUsize>,
+}
+
+impl Tool for Says {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, arguments: RawJson, _: ToolContext) -> BoxFuture<'_, ToolOutcome> {
+        assert!(arguments.get().contains("\"city\""), "{arguments:?}");
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        Box::pin(future::ready(ToolOutcome::Output(self.text.into())))
+    }
+}
+
+fn url(variable: &str) -> Option<String> {
+    let url = env::var(variable).ok();
+    if url.is_none() {
+        eprintln!("skipped: {variable} is not set, run `cargo xtask conformance wires`");
+    }
+    url
+}
+
+/// A conversation over the Messages wire, with or without two tools that count their runs.
+fn messages(url: &str, model: &str, with_tools: bool) -> (Conversation, Arc<AtomicUsize>) {
+    let wire = AnthropicWire::at(url).unwrap();
+    let timer = Arc::new(TokioTimer::new());
+    let key = Arc::new(Credential::ApiKey("k".into()));
+    let http = HttpClient::from(HttpStack::shared());
+    let provider = HttpProvider::new(wire, http, key, timer.clone());
+    let options = CallOptions::new(model).system("You help.").max_output(200);
+    let runs = Arc::new(AtomicUsize::new(0));
+    let mut agent = Agent::builder(provider, options, TokioTimer::new());
+    if with_tools {
+        for (name, text) in [("get_weather", "sunny"), ("get_time", "noon")] {
+            let schema = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}"#;
+            let spec = ToolSpec::new(name, "Tells of a city.", RawJson::parse(schema).unwrap()).unwrap();
+            agent = agent.tool(Says { spec, text, runs: runs.clone() });
+        }
+    }
+    (Conversation::new(&agent.build().unwrap()), runs)
+}
+
+const CLAUDE: &str = "claude-sonnet-5";
+
+#[tokio::test]
+async fn messages_two_tools_with_aimock() {
+    let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
+    let (conversation, runs) = messages(&url, CLAUDE, true);
+    let report = conversation.run("weather").unwrap().into_report().await;
+    assert!(matches!(report.ending, Ending::Completed), "{report:?}");
+    assert_eq!(report.final_text(), "Sunny in both.");
+    assert_eq!((report.turns, runs.load(Ordering::Relaxed)), (2, 2));
+}
+
+#[tokio::test]
+async fn messages_two_tools_with_llama_server() {
+    let Some(url) = url("MAINSPRING_LLAMA_URL") else { return };
+    let (conversation, runs) = messages(&url, "tiny", true);
+    let report = conversation.run("weather").unwrap().into_report().await;
+    assert!(matches!(report.ending, Ending::Completed), "{report:?}");
+    assert_eq!(report.final_text().trim(), "Hello from a tiny model.");
+    assert_eq!(report.turns, 2);
+    assert!(runs.load(Ordering::Relaxed) >= 1);
+    assert!(report.usage.output > 0, "{:?}", report.usage);
+}
+
+#[tokio::test]
+async fn messages_retry_after_an_overload_of_aimock() {
+    let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
+    let (conversation, _) = messages(&url, CLAUDE, false);
+    let report = conversation.run("flaky").unwrap().into_report().await;
+    assert!(matches!(report.ending, Ending::Completed), "{report:?}");
+    assert_eq!(report.final_text(), "Back again.");
+}
+
+#[tokio::test]
+async fn messages_cancel_in_the_middle_of_a_stream_of_aimock() {
+    let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
+    let (conversation, _) = messages(&url, CLAUDE, false);
+    let mut run = conversation.run("slow").unwrap();
+    let handle = run.handle();
+    let mut text_seen = false;
+    while let Some(event) = run.next().await {
+        if !text_seen && matches!(event, AgentEvent::Model(ModelEvent::TextDelta { .. })) {
+            text_seen = true;
+            handle.cancel();
+        }
+    }
+    let report = run.into_report().await;
+    assert!(text_seen, "no delta came: {report:?}");
+    assert!(matches!(report.ending, Ending::Cancelled), "{report:?}");
+    let whole = "Slow words come one by one by one.";
+    assert!(report.final_text().len() < whole.len() && whole.starts_with(&report.final_text()), "{report:?}");
+    let last = conversation.messages().iter().last().cloned().unwrap();
+    assert!(matches!(*last, Message::Assistant(_) | Message::User(_)), "{last:?}");
+}
