@@ -12,7 +12,7 @@ use std::{
 
 use agent_anthropic::AnthropicWire;
 use agent_core::{
-    AgentEvent, BoxFuture, CallOptions, Credential, HttpClient, HttpProvider, Message, ModelEvent, RawJson, Tool,
+    AgentEvent, Body, BoxFuture, CallOptions, Credential, HttpClient, HttpProvider, Message, ModelEvent, RawJson, Tool,
     ToolContext, ToolOutcome, ToolSpec,
 };
 use agent_http::{HttpStack, TokioTimer};
@@ -46,7 +46,7 @@ fn url(variable: &str) -> Option<String> {
 
 /// A conversation over the Messages wire, with or without two tools that count their runs.
 fn messages(url: &str, model: &str, with_tools: bool) -> (Conversation, Arc<AtomicUsize>) {
-    let wire = AnthropicWire::at(url).unwrap();
+    let wire = AnthropicWire::at(&format!("{url}/v1")).unwrap();
     let timer = Arc::new(TokioTimer::new());
     let key = Arc::new(Credential::ApiKey("k".into()));
     let http = HttpClient::from(HttpStack::shared());
@@ -117,4 +117,21 @@ async fn messages_cancel_in_the_middle_of_a_stream_of_aimock() {
     assert!(report.final_text().len() < whole.len() && whole.starts_with(&report.final_text()), "{report:?}");
     let last = conversation.messages().iter().last().cloned().unwrap();
     assert!(matches!(*last, Message::Assistant(_) | Message::User(_)), "{last:?}");
+}
+
+/// What llmock thinks of it (Retry-After kept, no storm) is asked by `cargo xtask conformance` at the end.
+#[tokio::test]
+async fn messages_retry_after_is_kept_with_llmock() {
+    let Some(url) = url("MAINSPRING_LLMOCK_URL") else { return };
+    let scenario = r#"{"behaviors":[{"type":"fail","status":429,"retry_after":1,"times":1}]}"#;
+    let request = http::Request::post(format!("{url}/_llmock/scenario")).header("content-type", "application/json");
+    let client = HttpClient::from(HttpStack::shared());
+    let answer = client.send(request.body(Body::full(scenario)).unwrap()).await.unwrap();
+    assert!(answer.status().is_success(), "{}", answer.status());
+    let (conversation, _) = messages(&format!("{url}/anthropic"), CLAUDE, false);
+    let (events, report) = conversation.run("hello").unwrap().collect().await;
+    assert!(matches!(report.ending, Ending::Completed), "{report:?}");
+    let retries = events.iter().filter(|event| matches!(event, AgentEvent::Retry { .. })).count();
+    assert_eq!(retries, 1);
+    assert!(!report.final_text().is_empty());
 }

@@ -47,6 +47,14 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
         command.env(server.variable, &server.url);
     }
     let (success, text) = runner::tee(&mut command, Keep::Stdout)?;
+    for server in running.iter().filter(|server| server.judges) {
+        let mut judge = runner.program(runner.root().join(peer::JUDGE));
+        judge.args(["report", "--url", &server.url]);
+        if !runner::passes(&mut judge)? {
+            let what = "the judge found fault with our retries, see above";
+            faults.push(Fault::new("llmock", what, "mend the retry policy; it names the rule that was broken"));
+        }
+    }
     drop(running);
     let (passed, total) = counts(&text);
     if !success || passed != total || total == 0 {

@@ -42,6 +42,9 @@ pub(crate) struct Peer {
     pub(crate) fast: bool,
 }
 
+/// The peer that judges its client, and the program that asks it for its report.
+pub(crate) const JUDGE: &str = "target/peers/llmock/bin/llmock";
+
 /// `{port}` and `{data}` stand for the port and the folder of our own fixtures.
 pub(crate) const PEERS: &[Peer] = &[
     Peer {
@@ -96,7 +99,7 @@ pub(crate) const PEERS: &[Peer] = &[
         name: "llmock",
         source: Source::Pip,
         packages: &["llmock==0.2.2"],
-        program: "target/peers/llmock/bin/llmock",
+        program: JUDGE,
         args: &["serve", "-h", "127.0.0.1", "-p", "{port}", "--report"],
         ready: "/v1/models",
         variable: "MAINSPRING_LLMOCK_URL",
@@ -158,7 +161,7 @@ impl Peer {
         let started = command.spawn();
         let child = started.map_err(|source| Error::Start { program: self.program.to_owned(), source })?;
         let url = format!("http://127.0.0.1:{port}");
-        let mut running = Running { child, variable: self.variable, url };
+        let mut running = Running { child, variable: self.variable, url, judges: self.program == JUDGE };
         let since = Instant::now();
         while since.elapsed() < START {
             if answers(port, self.ready).unwrap_or(false) {
@@ -180,6 +183,8 @@ pub(crate) struct Running {
     child: Child,
     pub(crate) variable: &'static str,
     pub(crate) url: String,
+    /// It reports on how its client behaved.
+    pub(crate) judges: bool,
 }
 
 impl Drop for Running {
