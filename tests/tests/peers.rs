@@ -1,6 +1,6 @@
 //! An agent over our wires against servers that others wrote; `cargo xtask conformance wires` starts
 //! them. A test whose peer is not there says aloud that it skips.
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
 
 use std::{
     env, future,
@@ -39,7 +39,7 @@ impl Tool for Says {
 fn url(variable: &str) -> Option<String> {
     let url = env::var(variable).ok();
     if url.is_none() {
-        eprintln!("skipped: {variable} is not set, run `cargo xtask conformance wires`");
+        println!("\nskipped: {variable} is not set, run `cargo xtask conformance wires`");
     }
     url
 }
@@ -49,7 +49,7 @@ fn messages(url: &str, model: &str, with_tools: bool) -> (Conversation, Arc<Atom
     let wire = AnthropicWire::at(&format!("{url}/v1")).unwrap();
     let timer = Arc::new(TokioTimer::new());
     let key = Arc::new(Credential::ApiKey("k".into()));
-    let http = HttpClient::from(HttpStack::shared());
+    let http = HttpClient::from(HttpStack::builder().build());
     let provider = HttpProvider::new(wire, http, key, timer.clone());
     let options = CallOptions::new(model).system("You help.").max_output(200);
     let runs = Arc::new(AtomicUsize::new(0));
@@ -125,7 +125,7 @@ async fn messages_retry_after_is_kept_with_llmock() {
     let Some(url) = url("MAINSPRING_LLMOCK_URL") else { return };
     let scenario = r#"{"behaviors":[{"type":"fail","status":429,"retry_after":1,"times":1}]}"#;
     let request = http::Request::post(format!("{url}/_llmock/scenario")).header("content-type", "application/json");
-    let client = HttpClient::from(HttpStack::shared());
+    let client = HttpClient::from(HttpStack::builder().build());
     let answer = client.send(request.body(Body::full(scenario)).unwrap()).await.unwrap();
     assert!(answer.status().is_success(), "{}", answer.status());
     let (conversation, _) = messages(&format!("{url}/anthropic"), CLAUDE, false);
