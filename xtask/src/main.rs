@@ -4,6 +4,7 @@
 
 mod check;
 mod clippy;
+mod conformance;
 mod deny;
 mod deps;
 mod docs;
@@ -45,6 +46,7 @@ const COMMANDS: &[Row] = &[
     Row { name: "docs", summary: "build docs, run doctests, check links", run: docs::run },
     Row { name: "deny", summary: "check licences, bans and sources", run: deny::run },
     Row { name: "wasm", summary: "build for wasm32 (installs Debian packages)", run: wasm::run },
+    Row { name: "conformance", summary: "wires [--fast]: our wires against real peers", run: conformance::run },
 ];
 
 fn main() -> ExitCode {
@@ -103,7 +105,7 @@ fn perform(row: &Row, runner: &Runner, args: &[String]) -> Outcome {
 fn help() {
     println!("usage: cargo xtask <command>\n");
     for row in COMMANDS {
-        println!("  {:<10}{}", row.name, row.summary);
+        println!("  {:<13}{}", row.name, row.summary);
     }
 }
 
