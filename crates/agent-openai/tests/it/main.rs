@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests may fail so, and say what they skip")]
 #![expect(clippy::disallowed_methods, reason = "fixtures are read from disk")]
 
+mod cases;
 mod decode;
 mod fixtures;
 mod given;
