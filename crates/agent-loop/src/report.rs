@@ -133,7 +133,11 @@ impl Ending {
             Self::Cancelled => RunEnding::Cancelled,
             Self::Failed(error) => {
                 let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-                RunEnding::Failed(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
+                RunEnding::Failed(causes.fold(error.to_string(), |text, cause| {
+                    let cause = cause.to_string();
+                    // Some causes say what the error around them has said.
+                    if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+                }))
             }
         }
     }

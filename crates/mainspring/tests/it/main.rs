@@ -1,5 +1,8 @@
 //! Models by their names, over real HTTP.
-#![expect(clippy::unwrap_used, reason = "tests may fail so")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may fail so")]
+#![expect(clippy::disallowed_methods, reason = "golden files are read from disk")]
+
+mod errors;
 
 use agent_core::{Credential, ProviderErrorKind, Secret};
 use agent_loop::RunError;
