@@ -2,15 +2,25 @@
 
 use agent_core::{BlockStart, ByteString, CallSlots, Events, ModelEvent};
 
-use super::chunk::CallDelta;
+use serde_json::value::RawValue;
+
+use super::{chunk::CallDelta, decode::share};
 use crate::json::string;
 
 #[derive(Default)]
 pub(super) struct Calls {
     slots: CallSlots,
     blocks: Vec<u32>,
-    /// A call whose name has not come: what came before it.
-    nameless: Option<(Option<u64>, String)>,
+    /// The arguments of each call so far, by its block.
+    texts: Vec<(u32, String)>,
+    nameless: Vec<Nameless>,
+}
+
+/// A call whose name has not come: what came before it.
+struct Nameless {
+    place: Option<u64>,
+    id: Option<ByteString>,
+    arguments: String,
 }
 
 impl Calls {
@@ -20,42 +30,63 @@ impl Calls {
 
     /// Takes a fragment; a new call takes the block `next`. Whether it did.
     pub(super) fn take(&mut self, delta: &CallDelta<'_>, next: u32, data: &ByteString, events: &mut Events) -> bool {
-        let id = delta.id.and_then(string).filter(|id| !id.is_empty());
-        let function = delta.function.as_ref();
-        let name = function.and_then(|f| f.name).and_then(string).filter(|name| !name.is_empty());
+        let text = |raw: &RawValue| string(raw).map(|text| share(data, &text)).filter(|text| !text.is_empty());
+        let (id, function) = (delta.id.and_then(text), delta.function.as_ref());
+        let name = function.and_then(|f| f.name).and_then(text);
         let arguments = function.and_then(|f| f.arguments).map(|raw| match string(raw) {
-            Some(text) => super::decode::share(data, &text),
+            Some(text) => share(data, &text),
             // An object, as some servers send it at once.
             None if raw.get() == "null" => ByteString::new(),
             None => ByteString::from(raw.get()),
         });
         let arguments = arguments.unwrap_or_default();
         let found = self.slots.find(delta.index, id.as_deref());
-        // A second name at the place of a whole call is another call, even without an id.
-        let (block, is_new) = match (found, &name) {
+        // A name without an id at the place of a call that is whole is another call.
+        let found = found.filter(|block| name.is_none() || id.is_some() || !self.is_whole(*block));
+        let (block, is_new) = match (found, name) {
             (Some(block), _) => (block, false),
             (None, Some(name)) => {
-                let block = self.slots.insert(delta.index, id.as_deref(), next);
+                let early = self.nameless.iter().position(|one| one.place == delta.index);
+                let early = early.map(|at| self.nameless.remove(at));
+                let (early_id, early) = early.map_or((None, String::new()), |one| (one.id, one.arguments));
+                let vendor_id = id.or(early_id);
+                let block = self.slots.insert(delta.index, vendor_id.as_deref(), next);
                 self.blocks.push(block);
-                let vendor_id = id.map(|id| super::decode::share(data, &id));
-                let start = BlockStart::ToolCall { name: super::decode::share(data, name), vendor_id };
-                events.push(ModelEvent::BlockStart { block, start });
-                if let Some((_, early)) = self.nameless.take_if(|(place, _)| *place == delta.index)
-                    && !early.is_empty()
-                {
-                    events.push(ModelEvent::ArgumentsDelta { block, json: early.into() });
-                }
+                events.push(ModelEvent::BlockStart { block, start: BlockStart::ToolCall { name, vendor_id } });
+                self.add(block, early.into(), events);
                 (block, true)
             }
             (None, None) => {
-                let (_, early) = self.nameless.get_or_insert_with(|| (delta.index, String::new()));
-                early.push_str(&arguments);
+                match self.nameless.iter_mut().find(|one| one.place == delta.index) {
+                    Some(one) => {
+                        one.id = one.id.take().or(id);
+                        one.arguments.push_str(&arguments);
+                    }
+                    None => {
+                        let arguments = arguments.to_string();
+                        self.nameless.push(Nameless { place: delta.index, id, arguments });
+                    }
+                }
                 return false;
             }
         };
-        if !arguments.is_empty() {
-            events.push(ModelEvent::ArgumentsDelta { block, json: arguments });
-        }
+        self.add(block, arguments, events);
         is_new
+    }
+
+    fn add(&mut self, block: u32, json: ByteString, events: &mut Events) {
+        if json.is_empty() {
+            return;
+        }
+        match self.texts.iter_mut().find(|(known, _)| *known == block) {
+            Some((_, text)) => text.push_str(&json),
+            None => self.texts.push((block, json.to_string())),
+        }
+        events.push(ModelEvent::ArgumentsDelta { block, json });
+    }
+
+    fn is_whole(&self, block: u32) -> bool {
+        let text = self.texts.iter().find(|(known, _)| *known == block).map(|(_, text)| text.trim_end());
+        text.is_some_and(|text| text.ends_with('}') && serde_json::from_str::<&RawValue>(text).is_ok())
     }
 }

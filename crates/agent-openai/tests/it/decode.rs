@@ -199,3 +199,33 @@ fn the_profile_of_every_vendor_is_a_wire() {
         assert!(profile.base.is_empty() || ChatWire::of(profile.clone()).at(profile.base).is_ok(), "{}", profile.name);
     }
 }
+
+#[test]
+fn calls_without_ids_are_told_apart_by_their_names() {
+    let expected = [("f".to_owned(), r#"{"x":1}"#.to_owned()), ("g".to_owned(), r#"{"y":2}"#.to_owned())];
+    let in_one = read(&[
+        r#"{"choices":[{"delta":{"tool_calls":[{"function":{"name":"f","arguments":"{\"x\":1}"}},{"function":{"name":"g","arguments":"{\"y\":2}"}}]}}]}"#,
+        STOP,
+    ]);
+    assert_eq!(calls(&in_one), expected);
+    let at_zero = read(&[
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"x\""}}]}}]}"#,
+        // Some servers repeat the name: that is no new call.
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":":1}"}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"g","arguments":"{\"y\":2}"}}]}}]}"#,
+        STOP,
+    ]);
+    assert_eq!(calls(&at_zero), expected);
+}
+
+#[test]
+fn what_comes_before_a_name_belongs_to_the_call_of_its_place() {
+    let message = read(&[
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{\"x\""}},{"index":1,"id":"b","function":{"arguments":"{\"y\""}}]}}]}"#,
+        r#"{"choices":[{"delta":{"tool_calls":[{"index":1,"function":{"name":"g","arguments":":2}"}},{"index":0,"function":{"name":"f","arguments":":1}"}}]}}]}"#,
+        STOP,
+    ]);
+    assert_eq!(calls(&message), [("g".into(), r#"{"y":2}"#.into()), ("f".into(), r#"{"x":1}"#.into())]);
+    let ids: Vec<_> = message.tool_calls().map(|(_, call)| call.vendor_id.clone()).collect();
+    assert_eq!(ids, [Some("b".to_owned()), Some("a".to_owned())]);
+}
