@@ -29,7 +29,7 @@ macro_rules! after {
     };
 }
 
-/// 200 instructions for each message of the history more: what the issue allows, as a quotient of the turn after 10.
+/// At most so many tenths of the turn after 10: far below 200 instructions for each message of the history.
 const fn at_most(max_tenths: u64) -> Option<VersusFloor> {
     Some(VersusFloor { name: "turn-after-10", max_tenths, routine: true })
 }

@@ -22,9 +22,9 @@ pub enum EffortStyle {
 pub enum StructuredStyle {
     /// `response_format` of the type `json_schema`.
     JsonSchema,
-    /// `response_format` of the type `json_object`, and the schema in words.
+    /// `response_format` of the type `json_object`; the schema itself is reported as a loss: say it in the prompt.
     JsonObject,
-    /// In words only.
+    /// Not at all: the schema is reported as a loss, and has to be said in the prompt.
     Words,
 }
 
