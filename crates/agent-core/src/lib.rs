@@ -57,7 +57,7 @@ pub use crate::{
         ApprovalAnswer, Branch, CallEnd, CallIntent, CallStart, Journal, JournalError, JournalRecord, RecordBody,
         RunEnding, ToolIntent, Verdict,
     },
-    json::{Extra, JsonError, RawJson},
+    json::{Extra, JsonError, JsonMembers, RawJson, json_lenient, json_literal, json_string},
     message::{
         ArgumentFault, Arguments, AssistantMessage, ContentBlock, DocumentBlock, ImageBlock, MediaSource, Message,
         NoteMessage, OpaqueBlock, Origin, StopReason, TextBlock, ThinkingBlock, ToolCall, ToolResultMessage, Usage,
@@ -77,9 +77,9 @@ pub use crate::{
     },
     transcript::{ContextView, Log, OpenTurn, Repair, Transcript, TranscriptError, ViewEdit, ViewEntry, ViewError},
     wire::{
-        Block, CacheBreak, CacheBreakCause, CacheOrder, Chain, ChainHash, Decoder, Divergence, Encoded, Events, Frames,
-        HttpProvider, MarkerSlot, MessagePieces, MessageWalk, Piece, PieceCache, Section, Segments, SegmentsBuilder,
-        TokenBound, Wire,
+        AnswerReader, Block, CacheBreak, CacheBreakCause, CacheOrder, Chain, ChainHash, Decoder, Divergence, Encoded,
+        Events, Frames, HttpProvider, MarkerSlot, MessagePieces, MessageWalk, Piece, PieceCache, Section, Segments,
+        SegmentsBuilder, TokenBound, Wire,
     },
 };
 

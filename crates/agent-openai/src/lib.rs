@@ -5,12 +5,14 @@ mod chat;
 mod json;
 mod profile;
 mod replay;
+mod schema;
 mod wire;
 
 pub use crate::{
-    chat::ChatDecoder,
-    profile::{EffortStyle, Profile, StructuredStyle},
+    chat::{ChatDecoder, TextSyntax},
+    profile::{EffortStyle, Profile, ProfileError, StructuredStyle},
     replay::{ReasoningReplay, replay_of},
+    schema::{Lowered, lower_strict_schema},
     wire::ChatWire,
 };
 

@@ -1,9 +1,14 @@
 //! How vendors deviate from OpenAI's Chat Completions, as data.
 //!
-//! The rows follow the vendors' API references as surveyed in November 2026.
+//! The rows of `profiles.json` follow the vendors' API references, which they name, as surveyed in November 2026.
+
+use std::{borrow::Cow, sync::LazyLock};
+
+use serde::Deserialize;
 
 /// How a server is told how much to think.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EffortStyle {
     /// It is not told.
@@ -17,14 +22,15 @@ pub enum EffortStyle {
 }
 
 /// How a server is held to a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StructuredStyle {
     /// `response_format` of the type `json_schema`.
     JsonSchema,
-    /// `response_format` of the type `json_object`; the schema itself is reported as a loss: say it in the prompt.
+    /// `response_format` of the type `json_object`; the schema is said behind the instructions.
     JsonObject,
-    /// Not at all: the schema is reported as a loss, and has to be said in the prompt.
+    /// Not at all: the schema is said behind the instructions.
     Words,
 }
 
@@ -33,9 +39,9 @@ pub enum StructuredStyle {
 #[non_exhaustive]
 pub struct Profile {
     /// Its name; also the provider's, in origins.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Where it is; empty where it is wherever somebody runs it.
-    pub base: &'static str,
+    pub base: Cow<'static, str>,
     /// Whether instructions have the role `developer`, and not `system`.
     pub developer: bool,
     /// Whether the answer is limited by `max_completion_tokens`, and not by `max_tokens`.
@@ -56,15 +62,19 @@ pub struct Profile {
     pub ends_without_done: bool,
     /// Whether an assistant message has to stand between results and what follows.
     pub assistant_after_results: bool,
-    /// Whether results may hold images.
+    /// Whether results may hold images. Where they may not, images follow the results in a message of the user.
     pub tool_images: bool,
+    /// Whether schemas can be `strict`, of answers and (by setting) of tools.
+    pub strict: bool,
+    /// Whether `reasoning_details` are sent back to the model that made them (OpenRouter).
+    pub reasoning_details: bool,
     /// Whether ids of calls have to be nine letters and digits (Mistral).
     pub short_ids: bool,
 }
 
 const PLAIN: Profile = Profile {
-    name: "compatible",
-    base: "",
+    name: Cow::Borrowed("compatible"),
+    base: Cow::Borrowed(""),
     developer: false,
     completion_tokens: false,
     effort: EffortStyle::None,
@@ -76,58 +86,78 @@ const PLAIN: Profile = Profile {
     ends_without_done: true,
     assistant_after_results: false,
     tool_images: false,
+    strict: false,
+    reasoning_details: false,
     short_ids: false,
 };
 
-const fn at(name: &'static str, base: &'static str) -> Profile {
-    Profile { name, base, ..PLAIN }
+/// The vendors' rows, and the plain protocol behind them.
+static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    // A test reads the file, so that it is never the plain protocol alone.
+    let mut all = read(include_str!("profiles.json"), &[PLAIN]).unwrap_or_default();
+    all.push(PLAIN);
+    all
+});
+
+/// Why a file of profiles cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProfileError {
+    /// It is no list of profiles.
+    #[error("the profiles cannot be read; they are a JSON list of objects with a `name`")]
+    Json(#[from] serde_json::Error),
+    /// A profile follows one that is not there.
+    #[error("the profile `{name}` is like `{like}`, which is none; there are {known}")]
+    Like {
+        /// The profile.
+        name: String,
+        /// What it is like.
+        like: String,
+        /// The profiles that it can be like.
+        known: String,
+    },
 }
 
-const PROFILES: &[Profile] = &[
-    Profile {
-        developer: true,
-        completion_tokens: true,
-        effort: EffortStyle::Field,
-        cache_key: true,
-        ends_without_done: false,
-        ..at("openai", "https://api.openai.com/v1")
-    },
-    Profile { effort: EffortStyle::Field, ..at("xai", "https://api.x.ai/v1") },
-    Profile { effort: EffortStyle::Field, ..at("groq", "https://api.groq.com/openai/v1") },
-    Profile { effort: EffortStyle::Field, ..at("cerebras", "https://api.cerebras.ai/v1") },
-    Profile {
-        completion_tokens: true,
-        effort: EffortStyle::Object,
-        ..at("openrouter", "https://openrouter.ai/api/v1")
-    },
-    Profile { short_ids: true, ..at("mistral", "https://api.mistral.ai/v1") },
-    Profile {
-        effort: EffortStyle::Switch,
-        structured: StructuredStyle::JsonObject,
-        parallel: false,
-        replays_reasoning: true,
-        ..at("deepseek", "https://api.deepseek.com/v1")
-    },
-    Profile { structured: StructuredStyle::JsonObject, parallel: false, ..at("zai", "https://api.z.ai/api/paas/v4") },
-    Profile { structured: StructuredStyle::Words, parallel: false, ..at("minimax", "https://api.minimax.io/v1") },
-    Profile {
-        structured: StructuredStyle::JsonObject,
-        ..at("qwen", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1")
-    },
-    Profile {
-        structured: StructuredStyle::JsonObject,
-        parallel: false,
-        ..at("moonshot", "https://api.moonshot.ai/v1")
-    },
-    Profile { completion_tokens: true, effort: EffortStyle::Field, ..at("meta", "https://api.llama.com/compat/v1") },
-    at("together", "https://api.together.xyz/v1"),
-    at("fireworks", "https://api.fireworks.ai/inference/v1"),
-    Profile { assistant_after_results: true, parallel: false, ..at("ollama", "http://localhost:11434/v1") },
-    Profile { parallel: false, ..at("lmstudio", "http://localhost:1234/v1") },
-    at("llamacpp", "http://localhost:8080/v1"),
-    at("vllm", "http://localhost:8000/v1"),
-    PLAIN,
-];
+/// Declares what a row of a file may say, each field as optional.
+macro_rules! rows {
+    ($($field:ident: $kind:ty),* $(,)?) => {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Row {
+            name: String,
+            like: Option<String>,
+            base: Option<String>,
+            /// Where the vendor says so; for readers of the file.
+            #[serde(rename = "source")]
+            _source: Option<String>,
+            $($field: Option<$kind>,)*
+        }
+
+        impl Row {
+            fn over(self, like: &Profile) -> Profile {
+                let base = self.base.map_or_else(|| like.base.clone(), Cow::Owned);
+                Profile { name: Cow::Owned(self.name), base, $($field: self.$field.unwrap_or(like.$field),)* }
+            }
+        }
+    };
+}
+
+rows! {
+    developer: bool,
+    completion_tokens: bool,
+    effort: EffortStyle,
+    structured: StructuredStyle,
+    cache_key: bool,
+    parallel: bool,
+    stream_options: bool,
+    replays_reasoning: bool,
+    ends_without_done: bool,
+    assistant_after_results: bool,
+    tool_images: bool,
+    strict: bool,
+    reasoning_details: bool,
+    short_ids: bool,
+}
 
 impl Profile {
     /// The profile of a vendor or a kind of server; `None` where there is none of that name.
@@ -142,6 +172,38 @@ impl Profile {
 
     /// All profiles.
     pub fn all() -> &'static [Self] {
-        PROFILES
+        &PROFILES
     }
+
+    /// Reads profiles from a JSON list: each row has a `name`, may be `like` an earlier row or a profile of
+    /// [`all`](Self::all) (`compatible` if it doesn't say), and says what is different.
+    ///
+    /// ```
+    /// use agent_openai::{Profile, StructuredStyle};
+    /// let text = r#"[{"name":"ours","like":"vllm","base":"http://10.0.0.5/v1","structured":"json_object"}]"#;
+    /// let profiles = Profile::read(text)?;
+    /// assert_eq!((profiles[0].structured, profiles[0].parallel), (StructuredStyle::JsonObject, true));
+    /// # Ok::<(), agent_openai::ProfileError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ProfileError`] where it is no such list, has a field that no profile has, or names a profile that is not there.
+    pub fn read(text: &str) -> Result<Vec<Self>, ProfileError> {
+        read(text, &PROFILES)
+    }
+}
+
+fn read(text: &str, known: &[Profile]) -> Result<Vec<Profile>, ProfileError> {
+    let mut read: Vec<Profile> = Vec::new();
+    for row in serde_json::from_str::<Vec<Row>>(text)? {
+        let like = row.like.as_deref().unwrap_or("compatible");
+        let all = || read.iter().rev().chain(known);
+        let Some(like) = all().find(|profile| profile.name == like) else {
+            let known = all().map(|profile| &*profile.name).collect::<Vec<_>>().join(", ");
+            return Err(ProfileError::Like { name: row.name, like: like.to_owned(), known });
+        };
+        let profile = row.over(&like.clone());
+        read.push(profile);
+    }
+    Ok(read)
 }

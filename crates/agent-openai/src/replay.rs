@@ -38,3 +38,19 @@ pub fn replay_of(block: &ThinkingBlock, answer: &Origin, profile: &Profile, prov
         (false, _) => ReasoningReplay::Lost,
     }
 }
+
+/// Whether a block that only its maker can read goes back to this target: to the same model of the same provider.
+pub(crate) fn goes_back(origin: &Origin, target: &Origin) -> bool {
+    let same = |a: &str, b: &str| a.is_empty() || bare(a) == bare(b);
+    origin.protocol == target.protocol && origin.provider == target.provider && same(&origin.model, &target.model)
+}
+
+/// The name of a model without a variant (`:free`) and a date.
+fn bare(model: &str) -> &str {
+    let name = model.split(':').next().unwrap_or(model);
+    let dated = |c: char| c.is_ascii_digit() || c == '-';
+    let head = name.trim_end_matches(dated);
+    let date = name.get(head.len()..).unwrap_or_default();
+    let digits = date.bytes().filter(u8::is_ascii_digit).count();
+    if digits == 8 && date.starts_with('-') { head } else { name }
+}

@@ -7,7 +7,7 @@ use agent_core::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts, uri::InvalidUri};
 
-use crate::{ChatDecoder, PROTOCOL, Profile, chat};
+use crate::{ChatDecoder, PROTOCOL, Profile, TextSyntax, chat};
 
 /// Chat Completions at one address.
 ///
@@ -24,6 +24,8 @@ pub struct ChatWire {
     pub(crate) base: String,
     pub(crate) profile: Profile,
     pub(crate) headers: HeaderMap,
+    pub(crate) text_syntax: Option<TextSyntax>,
+    pub(crate) strict_tools: bool,
     models: BTreeMap<String, ModelFacts>,
 }
 
@@ -35,8 +37,15 @@ impl ChatWire {
 
     /// A vendor, where its profile says it is.
     pub fn of(profile: Profile) -> Self {
-        let (provider, base) = (profile.name.to_owned(), profile.base.to_owned());
-        Self { provider, base, profile, headers: HeaderMap::new(), models: BTreeMap::new() }
+        Self {
+            provider: profile.name.to_string(),
+            base: profile.base.to_string(),
+            profile,
+            headers: HeaderMap::new(),
+            text_syntax: None,
+            strict_tools: false,
+            models: BTreeMap::new(),
+        }
     }
 
     /// A server that speaks the protocol. `base` is the address before `/chat/completions`; slashes at its end do not
@@ -69,6 +78,21 @@ impl ChatWire {
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
+    }
+
+    /// Looks for tool calls and reasoning in the text of answers, in the words of local models' templates. Servers that
+    /// know the template need it not: it is off if it isn't set. A text that only looks like a call is one, then.
+    #[must_use]
+    pub fn text_syntax(self, syntax: TextSyntax) -> Self {
+        Self { text_syntax: Some(syntax), ..self }
+    }
+
+    /// Makes the vendor keep the arguments of every tool to its schema (`strict`), where its profile says that it can.
+    /// Schemas are lowered as [`lower_strict_schema`](crate::lower_strict_schema) does, and what is lost is reported;
+    /// a schema that cannot be strict stays as it is.
+    #[must_use]
+    pub fn strict_tools(self) -> Self {
+        Self { strict_tools: true, ..self }
     }
 
     /// Says what is known of a model.
@@ -122,6 +146,6 @@ impl Wire for ChatWire {
     }
 
     fn decoder(&self, _: &HeaderMap) -> ChatDecoder {
-        ChatDecoder::new(&self.provider, self.profile.ends_without_done)
+        ChatDecoder::new(self)
     }
 }

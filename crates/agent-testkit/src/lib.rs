@@ -38,6 +38,7 @@ mod cuts;
 mod gate;
 mod http;
 mod journal;
+mod judge;
 mod provider;
 mod refusal;
 mod server;
@@ -49,6 +50,7 @@ pub use crate::{
     gate::Gate,
     http::{DenySend, HttpReply, RecordedRequest, ScriptedHttp},
     journal::{Crash, MemoryJournal},
+    judge::schema_faults,
     provider::{FnProvider, Reply, ScriptedProvider, Sent},
     refusal::{Asked, Refusal, refusal},
     server::{Place, WireReply, WireRequest, WireServer},

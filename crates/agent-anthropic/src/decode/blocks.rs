@@ -160,7 +160,7 @@ impl Blocks {
                 push_text(&delta.partial_json, data, events, |json| ModelEvent::ArgumentsDelta { block, json });
             }
             (Kind::Opaque(opaque), _) => {
-                let raw = crate::json::Members::read(data).and_then(|members| members.value("delta"));
+                let raw = agent_core::JsonMembers::read(data).and_then(|members| members.value("delta"));
                 if raw.is_some_and(|raw| opaque.add(raw.get()).is_none()) {
                     return Err(protocol(&format!("a block has more than {MAX_OPAQUE} bytes")));
                 }
@@ -221,7 +221,7 @@ fn push_text(text: &Text<'_>, data: &ByteString, events: &mut Events, event: imp
 /// the toolset that it is of.
 fn call_metadata(start: &Start<'_>) -> Option<RawJson> {
     let direct = |raw: &&RawValue| {
-        crate::json::Members::read(raw.get()).is_some_and(|m| m.text("type").is_some_and(|t| t == "direct"))
+        agent_core::JsonMembers::read(raw.get()).is_some_and(|m| m.text("type").is_some_and(|t| t == "direct"))
     };
     let null = |raw: &&RawValue| raw.get() == "null";
     let caller = start.caller.filter(|raw| !direct(raw) && !null(raw));

@@ -2,7 +2,7 @@
 //!
 //! Whatever looks different in the least is left to the parser, so that both give the same.
 
-use std::borrow::Cow;
+use agent_core::json_literal;
 
 use super::event::Text;
 
@@ -41,38 +41,11 @@ pub(super) fn step(data: &str) -> Option<Step<'_>> {
     } else {
         (Adds::Thinking, rest.strip_prefix("thinking_delta\",\"thinking\":")?)
     };
-    let (text, rest) = literal(rest)?;
+    let (text, rest) = json_literal(rest)?;
     // The vendor pads events with spaces behind the inner bracket.
     let padding = rest.strip_prefix('}')?.trim_ascii().strip_prefix('}')?;
     if !padding.is_empty() {
         return None;
     }
-    Some(Step { index, adds, text })
-}
-
-/// A string literal and what follows it.
-fn literal(text: &str) -> Option<(Text<'_>, &str)> {
-    let inner = text.strip_prefix('"')?;
-    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
-    let first = inner.as_bytes().iter().position(special)?;
-    let (plain, rest) = inner.split_at_checked(first)?;
-    match rest.strip_prefix('"') {
-        Some(rest) => Some((Text(Cow::Borrowed(plain)), rest)),
-        None => escaped(text),
-    }
-}
-
-/// A string literal with escapes.
-fn escaped(text: &str) -> Option<(Text<'_>, &str)> {
-    let mut bytes = text.bytes().enumerate().skip(1);
-    let end = loop {
-        match bytes.next()? {
-            (at, b'"') => break at,
-            (_, b'\\') => _ = bytes.next()?,
-            (_, 0..0x20) => return None,
-            _ => {}
-        }
-    };
-    let (literal, rest) = text.split_at_checked(end + 1)?;
-    Some((Text(Cow::Owned(serde_json::from_str(literal).ok()?)), rest))
+    Some(Step { index, adds, text: Text(text) })
 }

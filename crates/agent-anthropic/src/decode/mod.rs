@@ -11,8 +11,8 @@ mod usage;
 use std::borrow::Cow;
 
 use agent_core::{
-    ByteString, Decoder, Events, ModelEvent, Origin, ProviderError, ProviderErrorKind, SseDecoder, StopReason, Usage,
-    classify,
+    AnswerReader, ByteString, Decoder, Events, JsonMembers, ModelEvent, Origin, ProviderError, ProviderErrorKind,
+    StopReason, Usage, classify,
 };
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -23,10 +23,7 @@ use self::{
     event::{Event, Head, StopDetails, Text},
     usage::Tally,
 };
-use crate::{PROTOCOL, json::Members};
-
-/// How many bytes an answer may have that does not come as events.
-const MAX_WHOLE: usize = 64 * 1024 * 1024;
+use crate::PROTOCOL;
 
 /// Reads one answer of the Messages API, streamed or whole, and the answer of the token counter.
 ///
@@ -36,19 +33,12 @@ const MAX_WHOLE: usize = 64 * 1024 * 1024;
 ///   it is an error of kind `Network`, since the connection broke.
 pub struct AnthropicDecoder {
     provider: String,
-    format: Format,
+    answer: AnswerReader,
     blocks: Blocks,
     tally: Tally,
     stop: Option<(StopReason, Option<ByteString>)>,
     /// The answer is whole; what follows is not read.
     done: bool,
-}
-
-enum Format {
-    /// Nothing but white space has come, held back.
-    Unknown(Vec<u8>),
-    Events(Box<SseDecoder>),
-    Whole(Vec<u8>),
 }
 
 impl std::fmt::Debug for AnthropicDecoder {
@@ -61,7 +51,7 @@ impl AnthropicDecoder {
     pub(crate) fn new(provider: &str) -> Self {
         Self {
             provider: provider.to_owned(),
-            format: Format::Unknown(Vec::new()),
+            answer: AnswerReader::new(),
             blocks: Blocks::new(Origin::new(PROTOCOL, provider, "")),
             tally: Tally::default(),
             stop: None,
@@ -70,9 +60,8 @@ impl AnthropicDecoder {
     }
 
     fn drain(&mut self, events: &mut Events) -> Result<(), ProviderError> {
-        while let Format::Events(sse) = &mut self.format {
-            let Some(event) = sse.next_event() else { break };
-            let event = event.map_err(|e| protocol("the stream of events cannot be read").with_source(e))?;
+        while let Some(event) = self.answer.next_event() {
+            let event = event?;
             self.event(&event.data, events)?;
         }
         Ok(())
@@ -90,7 +79,7 @@ impl AnthropicDecoder {
             Ok(event) => event,
             Err(error) => {
                 // A kind that is not known may have fields of any type.
-                let kind = Members::read(data).and_then(|members| members.text("type"));
+                let kind = JsonMembers::read(data).and_then(|members| members.text("type"));
                 let known = |kind: &str| kind.starts_with("content_block") || kind.starts_with("message_");
                 return if kind.is_some_and(|kind| !known(&kind)) {
                     Ok(())
@@ -112,7 +101,7 @@ impl AnthropicDecoder {
             "message_stop" => self.end(events)?,
             "error" => return Err(in_stream(data.as_bytes())),
             // Gateways send their errors without saying so.
-            "" if Members::read(data).is_some_and(|members| members.value("error").is_some()) => {
+            "" if JsonMembers::read(data).is_some_and(|members| members.value("error").is_some()) => {
                 return Err(in_stream(data.as_bytes()));
             }
             _ => {}
@@ -161,15 +150,8 @@ impl AnthropicDecoder {
     }
 
     /// Reads a whole message, or an error that came in its place (gateways send one under a status of success).
-    fn whole(&mut self, bytes: Vec<u8>, events: &mut Events) -> Result<(), ProviderError> {
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => ByteString::from(text),
-            Err(e) => return Err(protocol("the answer is not UTF-8").with_source(e.utf8_error())),
-        };
-        let head: Head<'_> = serde_json::from_str(&text).map_err(|e| match e.is_eof() {
-            true => cut(),
-            false => not_understood(text.as_bytes(), e),
-        })?;
+    fn whole(&mut self, text: &ByteString, events: &mut Events) -> Result<(), ProviderError> {
+        let head: Head<'_> = serde_json::from_str(text).map_err(|e| not_understood(text.as_bytes(), e))?;
         if let (Some(tokens), "") = (head.input_tokens.0, &*head.kind.0) {
             events.push(ModelEvent::Usage(Usage::new(tokens, 0)));
             events.push(ModelEvent::Stop { reason: StopReason::EndTurn, detail: None });
@@ -179,11 +161,11 @@ impl AnthropicDecoder {
         if head.kind.0 != "message" {
             return Err(in_stream(text.as_bytes()));
         }
-        let raw: Option<&RawValue> = serde_json::from_str(&text).ok();
-        self.begin(raw, &text, events);
+        let raw: Option<&RawValue> = serde_json::from_str(text).ok();
+        self.begin(raw, text, events);
         let content = head.content.and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
         for (index, block) in (0..).zip(content.unwrap_or_default()) {
-            self.blocks.start(Some(index), Some(block), &text, events)?;
+            self.blocks.start(Some(index), Some(block), text, events)?;
             self.blocks.stop(Some(index), events)?;
         }
         self.stopped(&head.stop_reason.0, head.stop_details);
@@ -193,41 +175,13 @@ impl AnthropicDecoder {
 
 impl Decoder for AnthropicDecoder {
     fn feed(&mut self, bytes: Bytes, events: &mut Events) -> Result<(), ProviderError> {
-        if let Format::Unknown(held) = &mut self.format {
-            // No line of an event stream begins with a bracket, so headers need not be believed.
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                None if held.len() < 1024 => {
-                    held.extend_from_slice(&bytes);
-                    return Ok(());
-                }
-                Some(b'{' | b'[') => self.format = Format::Whole(std::mem::take(held)),
-                _ => {
-                    let mut sse = Box::new(SseDecoder::new());
-                    sse.push(std::mem::take(held).into());
-                    self.format = Format::Events(sse);
-                }
-            }
-        }
-        match &mut self.format {
-            Format::Events(sse) => sse.push(bytes),
-            Format::Whole(whole) | Format::Unknown(whole) => {
-                if whole.len().saturating_add(bytes.len()) > MAX_WHOLE {
-                    return Err(protocol(&format!("the answer has more than {MAX_WHOLE} bytes")));
-                }
-                whole.extend_from_slice(&bytes);
-            }
-        }
+        self.answer.feed(bytes)?;
         self.drain(events)
     }
 
     fn finish(&mut self, events: &mut Events) -> Result<(), ProviderError> {
-        match &mut self.format {
-            Format::Unknown(_) => return Err(cut()),
-            Format::Whole(whole) => {
-                let whole = std::mem::take(whole);
-                return if self.done { Ok(()) } else { self.whole(whole, events) };
-            }
-            Format::Events(sse) => sse.finish(),
+        if let Some(whole) = self.answer.finish()? {
+            return self.whole(&whole, events);
         }
         self.drain(events)?;
         match (self.done, &self.stop) {
@@ -279,7 +233,7 @@ fn in_stream(body: &[u8]) -> ProviderError {
 
 /// Adds the id of the request that an error's body names, where no header did.
 pub(crate) fn with_request_id(error: ProviderError, body: &[u8]) -> ProviderError {
-    let id = std::str::from_utf8(body).ok().and_then(Members::read).and_then(|members| members.text("request_id"));
+    let id = std::str::from_utf8(body).ok().and_then(JsonMembers::read).and_then(|members| members.text("request_id"));
     match id.filter(|_| error.request_id().is_none()) {
         Some(id) => error.with_request_id(id),
         None => error,

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agent_core::RawJson;
+use agent_core::{JsonMembers, RawJson, json_string};
 use serde_json::value::RawValue;
-
-use crate::json::{Members, string};
 
 /// How many bytes such a block may have in all.
 pub(super) const MAX_OPAQUE: usize = 64 * 1024 * 1024;
@@ -33,9 +31,9 @@ impl Opaque {
     /// the field of the same name, which is how the vendor names them. `None` where the block grows too large.
     pub(super) fn add(&mut self, delta: &str) -> Option<()> {
         self.bytes = self.bytes.checked_add(delta.len()).filter(|bytes| *bytes <= MAX_OPAQUE)?;
-        let members = Members::read(delta).map(|members| members.0).unwrap_or_default();
+        let members = JsonMembers::read(delta).map(|members| members.into_pairs()).unwrap_or_default();
         for (name, value) in members {
-            match (&*name, string(value)) {
+            match (&*name, json_string(value)) {
                 ("type", _) => {}
                 ("partial_json", Some(more)) => self.input.push_str(&more),
                 ("citation", _) => self.lists.entry("citations".to_owned()).or_default().push(value.get().to_owned()),
@@ -53,8 +51,8 @@ impl Opaque {
             return RawJson::parse(self.start).ok();
         }
         let mut out = Vec::new();
-        let members = Members::read(&self.start)?;
-        for (name, value) in &members.0 {
+        let members = JsonMembers::read(&self.start)?;
+        for (name, value) in members.pairs() {
             let added = self.value(name, Some(value));
             out.push((name.to_string(), added.unwrap_or_else(|| value.get().to_owned())));
         }
@@ -81,7 +79,7 @@ impl Opaque {
             return Some(self.input.clone());
         }
         if let Some(more) = self.texts.get(name) {
-            let before = start.and_then(string).unwrap_or_default();
+            let before = start.and_then(json_string).unwrap_or_default();
             return serde_json::to_string(&format!("{before}{more}")).ok();
         }
         let items = self.lists.get(name)?;

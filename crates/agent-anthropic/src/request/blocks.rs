@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use agent_core::{Block, ModelFacts, ProviderError, RawJson, TokenBound};
+use agent_core::{Block, JsonMembers, ModelFacts, ProviderError, RawJson, TokenBound};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
-use crate::json::{Members, write};
+use crate::json::write;
 
 /// What an image costs at most in tokens, where no facts say so: high resolution, 4,784 tokens
 /// (<https://docs.claude.com/en/docs/build-with-claude/vision>).
@@ -121,7 +121,7 @@ impl<'a> Out<'a> {
             Self::Document { source: Source::Text { .. }, .. } => None,
             Self::Document { .. } => Some(TokenBound::AtMost(facts.context_window.unwrap_or(WINDOW))),
             Self::Opaque(raw) => {
-                let kind = Members::read(raw.get()).and_then(|members| members.text("type")).unwrap_or_default();
+                let kind = JsonMembers::read(raw.get()).and_then(|members| members.text("type")).unwrap_or_default();
                 matches!(&*kind, "image" | "document" | "container_upload").then_some(TokenBound::Unknown)
             }
             Self::ToolResult { content: Some(Content::Blocks(blocks)), .. } => {

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 
 use agent_core::{
-    AssistantMessage, CallId, ContentBlock, Loss, Message, MessageId, MessageWalk, ModelFacts, OpaqueBlock, Origin,
-    ProviderError, RawJson, StopReason, ThinkingBlock, ToolCall, ToolResultMessage, ViewEntry,
+    AssistantMessage, CallId, ContentBlock, JsonMembers, Loss, Message, MessageId, MessageWalk, ModelFacts,
+    OpaqueBlock, Origin, ProviderError, RawJson, StopReason, ThinkingBlock, ToolCall, ToolResultMessage, ViewEntry,
 };
 use serde_json::value::RawValue;
 
@@ -17,7 +17,6 @@ use super::{
     media,
 };
 use crate::{
-    json::Members,
     replay::{replays_to, speaks_with},
     wire::ForeignThinking,
 };
@@ -143,11 +142,11 @@ impl Encoder<'_> {
         match block {
             ContentBlock::Text(block) => {
                 let metadata = block.metadata.as_ref().filter(|_| ours).map(RawJson::get);
-                Ok(text(&block.text, metadata.and_then(Members::read).and_then(|m| m.value("citations"))))
+                Ok(text(&block.text, metadata.and_then(JsonMembers::read).and_then(|m| m.value("citations"))))
             }
             ContentBlock::Thinking(block) => self.thinking(block, &answer.origin),
             ContentBlock::ToolCall(call) => {
-                let metadata = call.metadata.as_ref().filter(|_| ours).map(RawJson::get).and_then(Members::read);
+                let metadata = call.metadata.as_ref().filter(|_| ours).map(RawJson::get).and_then(JsonMembers::read);
                 let field = |name| metadata.as_ref().and_then(|members| members.value(name));
                 Ok(Some(Out::ToolUse {
                     id: wire_id(CallId::new(answer.id, index), call, ours),
@@ -217,7 +216,7 @@ fn text<'b>(text: &'b str, citations: Option<&'b RawValue>) -> Option<Out<'b>> {
 }
 
 fn open_call(id: CallId, call: &ToolCall, ours: bool) -> OpenCall {
-    let metadata = call.metadata.as_ref().filter(|_| ours).map(RawJson::get).and_then(Members::read);
+    let metadata = call.metadata.as_ref().filter(|_| ours).map(RawJson::get).and_then(JsonMembers::read);
     let toolset = metadata.and_then(|members| members.text("toolset_name")).map(Cow::into_owned);
     OpenCall { call: id, id: wire_id(id, call, ours).into_owned(), toolset }
 }
@@ -238,7 +237,7 @@ fn is_dangling(block: &OpaqueBlock, answer: &AssistantMessage) -> bool {
         return false;
     }
     let members = |block: &OpaqueBlock, name: &str| {
-        Members::read(block.data().get()).and_then(|members| members.text(name).map(Cow::into_owned))
+        JsonMembers::read(block.data().get()).and_then(|members| members.text(name).map(Cow::into_owned))
     };
     let is_call = members(block, "type").is_some_and(|kind| kind.ends_with("tool_use"));
     let id = members(block, "id");

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use agent_core::{
-    CallOptions, Loss, ModelFacts, OutputSchema, ProviderError, ProviderErrorKind, RawJson, Section, ToolChoice,
+    CallOptions, JsonMembers, Loss, ModelFacts, OutputSchema, ProviderError, ProviderErrorKind, RawJson, Section,
+    ToolChoice,
 };
 use serde_json::{json, value::RawValue};
 
 use super::{Purpose, thinking::Thinking};
 use crate::{
     AnthropicWire, NO_FORCED_TOOL,
-    json::{Members, write_text},
+    json::write_text,
     models::{ALWAYS_THINKS, BUDGET_THINKING},
     schema::lower_output_schema,
 };
@@ -75,7 +76,8 @@ impl Plan {
         let list = |text: Option<String>| -> Vec<Box<RawValue>> {
             text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
         };
-        betas.extend(list(extras.remove("betas")).iter().filter_map(|raw| crate::json::string(raw)).map(Into::into));
+        betas
+            .extend(list(extras.remove("betas")).iter().filter_map(|raw| agent_core::json_string(raw)).map(Into::into));
         let server_tools: Vec<String> = list(extras.remove("tools")).iter().map(|raw| raw.get().to_owned()).collect();
         let unbounded = !server_tools.is_empty() || extras.contains_key("mcp_servers");
 
@@ -130,11 +132,12 @@ fn invalid(text: impl AsRef<str>) -> ProviderError {
 fn extras(wire: &AnthropicWire, options: &CallOptions) -> Result<Fields, ProviderError> {
     let Some(raw) = options.extras.get(&wire.provider) else { return Ok(Fields::new()) };
     let name = &wire.provider;
-    let members = Members::read(raw.get()).ok_or_else(|| invalid(format!("the extras of `{name}` are no object")))?;
-    if let Some((field, _)) = members.0.iter().find(|(field, _)| RESERVED.contains(&&**field)) {
+    let members =
+        JsonMembers::read(raw.get()).ok_or_else(|| invalid(format!("the extras of `{name}` are no object")))?;
+    if let Some((field, _)) = members.pairs().iter().find(|(field, _)| RESERVED.contains(&&**field)) {
         return Err(invalid(format!("`{field}` is no extra of `{name}`; the call has a place of its own for it")));
     }
-    Ok(members.0.into_iter().map(|(field, value)| (field.into_owned(), value.get().to_owned())).collect())
+    Ok(members.into_pairs().into_iter().map(|(field, value)| (field.into_owned(), value.get().to_owned())).collect())
 }
 
 /// The shape of the answer: enforced by the vendor, or as a tool that has to be called.
@@ -261,7 +264,9 @@ fn output_config(
     let format = format.map(|schema| format!("{{\"type\":\"json_schema\",\"schema\":{}}}", schema.get()));
     fields.extend(format.map(|format| ("format".to_owned(), format)));
     let own = match own {
-        Some(text) => Members::read(text).ok_or_else(|| invalid("the extra `output_config` is no object"))?.0,
+        Some(text) => {
+            JsonMembers::read(text).ok_or_else(|| invalid("the extra `output_config` is no object"))?.into_pairs()
+        }
         None => Vec::new(),
     };
     fields.extend(own.into_iter().map(|(name, value)| (name.into_owned(), value.get().to_owned())));

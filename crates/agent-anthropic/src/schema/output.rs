@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent_core::{ProviderError, ProviderErrorKind, RawJson};
+use agent_core::{JsonMembers, ProviderError, ProviderErrorKind, RawJson, json_string};
 use serde_json::value::RawValue;
 
 use super::Lowered;
-use crate::json::{Members, string, write_text};
+use crate::json::write_text;
 
 const MAX_DEPTH: usize = 64;
 const AS_THEY_ARE: [&str; 8] = ["type", "title", "enum", "const", "default", "required", "$id", "$schema"];
@@ -81,14 +81,14 @@ impl Walk {
         if place.depth > MAX_DEPTH {
             return Err(unsupported(format!("the schema has more than {MAX_DEPTH} levels")));
         }
-        let Some(members) = Members::read(raw.get()) else {
+        let Some(members) = JsonMembers::read(raw.get()) else {
             self.loses(place, "a place for any value, which the vendor may refuse");
             out.push_str("{}");
             return Ok(());
         };
         let mut fields: Vec<(String, String)> = Vec::new();
         let mut told = Vec::new();
-        for (name, value) in &members.0 {
+        for (name, value) in members.pairs() {
             let mut text = String::new();
             match &**name {
                 name if AS_THEY_ARE.contains(&name) => text.push_str(value.get()),
@@ -106,11 +106,11 @@ impl Walk {
                         continue;
                     }
                 }
-                "format" if string(value).is_some_and(|f| f == "uuid" || FORMATS.contains(&&*f)) => {
+                "format" if json_string(value).is_some_and(|f| f == "uuid" || FORMATS.contains(&&*f)) => {
                     text.push_str(value.get());
                 }
                 "minItems" if matches!(value.get(), "0" | "1") => text.push_str(value.get()),
-                "pattern" if string(value).is_some_and(|pattern| simple(&pattern)) => text.push_str(value.get()),
+                "pattern" if json_string(value).is_some_and(|pattern| simple(&pattern)) => text.push_str(value.get()),
                 "description" | "$comment" => continue,
                 "additionalProperties" => {
                     if value.get() != "false" {
@@ -140,7 +140,7 @@ impl Walk {
 
     fn named(&mut self, name: &str, value: &RawValue, place: &Place, out: &mut String) -> Result<(), ProviderError> {
         let mut fields = Vec::new();
-        for (key, schema) in Members::read(value.get()).map(|members| members.0).unwrap_or_default() {
+        for (key, schema) in JsonMembers::read(value.get()).map(|members| members.into_pairs()).unwrap_or_default() {
             let mut at = place.child(name).child(&key);
             if name != "properties" {
                 at.definition = format!("#/{name}/{key}");
@@ -164,7 +164,7 @@ impl Walk {
     }
 
     fn reference(&mut self, value: &RawValue, place: &Place) -> Result<(), ProviderError> {
-        let target = string(value).unwrap_or_default();
+        let target = json_string(value).unwrap_or_default();
         if !target.starts_with('#') {
             return Err(unsupported(format!("the schema refers to another document, `{target}`; put it in place")));
         }

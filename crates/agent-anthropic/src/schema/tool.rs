@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use agent_core::{ProviderError, RawJson};
+use agent_core::{JsonMembers, ProviderError, RawJson};
 use serde_json::value::RawValue;
 
 use super::{
     Lowered,
     output::{unsupported, write_object},
 };
-use crate::json::{Members, write_text};
+use crate::json::write_text;
 
 const COMBINERS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
@@ -29,7 +29,8 @@ const COMBINERS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// # Errors
 /// [`ProviderError`] of kind `Unsupported` where the schema is no object.
 pub fn lower_tool_schema(schema: &RawJson) -> Result<Lowered, ProviderError> {
-    let top = Members::read(schema.get()).ok_or_else(|| unsupported("the schema of a tool is no object".to_owned()))?;
+    let top =
+        JsonMembers::read(schema.get()).ok_or_else(|| unsupported("the schema of a tool is no object".to_owned()))?;
     let mut lost = Vec::new();
     let mut properties: Vec<(String, String)> = Vec::new();
     let mut required: BTreeSet<String> = names(&top);
@@ -37,7 +38,7 @@ pub fn lower_tool_schema(schema: &RawJson) -> Result<Lowered, ProviderError> {
     for combiner in COMBINERS {
         let Some(branches) = top.value(combiner) else { continue };
         let branches: Vec<&RawValue> = serde_json::from_str(branches.get()).unwrap_or_default();
-        let branches: Vec<Members<'_>> = branches.iter().filter_map(|raw| resolve(&top, raw)).collect();
+        let branches: Vec<JsonMembers<'_>> = branches.iter().filter_map(|raw| resolve(&top, raw)).collect();
         branches.iter().for_each(|branch| add_properties(branch, &mut properties));
         let sets = branches.iter().map(names);
         // Of a choice only what every branch requires is required.
@@ -65,7 +66,7 @@ pub fn lower_tool_schema(schema: &RawJson) -> Result<Lowered, ProviderError> {
     let required: Vec<&String> = required.iter().collect();
     let changed = [("properties", merged), ("required", write_text(&required)?)];
     let mut fields = Vec::new();
-    for (name, value) in &top.0 {
+    for (name, value) in top.pairs() {
         if !COMBINERS.contains(&&**name) && changed.iter().all(|(other, _)| other != name) {
             fields.push((name.to_string(), value.get().to_owned()));
         }
@@ -83,21 +84,21 @@ pub fn lower_tool_schema(schema: &RawJson) -> Result<Lowered, ProviderError> {
 }
 
 /// A branch, or what it refers to among the definitions.
-fn resolve<'a>(top: &Members<'a>, raw: &&'a RawValue) -> Option<Members<'a>> {
-    let branch = Members::read(raw.get())?;
+fn resolve<'a>(top: &JsonMembers<'a>, raw: &&'a RawValue) -> Option<JsonMembers<'a>> {
+    let branch = JsonMembers::read(raw.get())?;
     let Some(target) = branch.text("$ref") else { return Some(branch) };
     let mut path = target.strip_prefix("#/")?.split('/');
-    let definitions = Members::read(top.value(path.next()?)?.get())?;
-    Members::read(definitions.value(path.next()?)?.get())
+    let definitions = JsonMembers::read(top.value(path.next()?)?.get())?;
+    JsonMembers::read(definitions.value(path.next()?)?.get())
 }
 
-fn names(members: &Members<'_>) -> BTreeSet<String> {
+fn names(members: &JsonMembers<'_>) -> BTreeSet<String> {
     members.value("required").and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
-fn add_properties(members: &Members<'_>, properties: &mut Vec<(String, String)>) {
-    let more = members.value("properties").and_then(|raw| Members::read(raw.get()));
-    for (name, value) in more.map(|members| members.0).unwrap_or_default() {
+fn add_properties(members: &JsonMembers<'_>, properties: &mut Vec<(String, String)>) {
+    let more = members.value("properties").and_then(|raw| JsonMembers::read(raw.get()));
+    for (name, value) in more.map(|members| members.into_pairs()).unwrap_or_default() {
         if properties.iter().all(|(known, _)| *known != name) {
             properties.push((name.into_owned(), value.get().to_owned()));
         }

@@ -7,71 +7,10 @@ use agent_core::{
     Arguments, CallOptions, ContentBlock, DocumentBlock, Effort, ImageBlock, MediaSource, Message, OutputSchema,
     RawJson, Reasoning, StopReason, ThinkingBlock, ToolCall, ToolChoice, ToolResultMessage, ToolSet, ToolSpec, Wire,
 };
+use agent_testkit::schema_faults;
 use serde_json::Value;
 
 use crate::given::{Talk, body};
-
-/// What is wrong with a value, in the small part of JSON Schema that these documents use. Unlike the standard's, a
-/// property that an object does not list is a fault.
-fn faults(schema: &Value, value: &Value, root: &Value, at: &str) -> Vec<String> {
-    if schema["$ref"].is_string() {
-        return faults(resolve(schema, root), value, root, at);
-    }
-    if let Some(choices) = schema["anyOf"].as_array() {
-        let sent = |choice: &&Value| !is_of_answers(resolve(choice, root));
-        let all: Vec<_> = choices.iter().filter(sent).map(|choice| faults(choice, value, root, at)).collect();
-        return match all.iter().any(Vec::is_empty) {
-            true => Vec::new(),
-            false => all.into_iter().min_by_key(Vec::len).unwrap(),
-        };
-    }
-    let mut found = Vec::new();
-    if schema.get("const").is_some_and(|expected| expected != value) {
-        found.push(format!("{at}: {value} is not {}", schema["const"]));
-    }
-    if schema["enum"].as_array().is_some_and(|all| !all.contains(value)) {
-        found.push(format!("{at}: {value} is none of {}", schema["enum"]));
-    }
-    let fits = match schema["type"].as_str() {
-        Some("object") => value.is_object(),
-        Some("array") => value.is_array(),
-        Some("string") => value.is_string(),
-        Some("boolean") => value.is_boolean(),
-        Some("integer") => value.is_u64(),
-        Some("null") => value.is_null(),
-        _ => true,
-    };
-    if !fits {
-        found.push(format!("{at}: {value} is no {}", schema["type"]));
-    }
-    for item in value.as_array().into_iter().flatten().filter(|_| schema.get("items").is_some()) {
-        found.extend(faults(&schema["items"], item, root, &format!("{at}/-")));
-    }
-    for name in schema["required"].as_array().into_iter().flatten() {
-        if value.is_object() && value.get(name.as_str().unwrap()).is_none() {
-            found.push(format!("{at}: {name} is missing"));
-        }
-    }
-    for (name, inner) in value.as_object().into_iter().flatten().filter(|_| schema["additionalProperties"] != true) {
-        match schema["properties"].get(name) {
-            Some(schema) => found.extend(faults(schema, inner, root, &format!("{at}/{name}"))),
-            None if schema["properties"].is_object() => found.push(format!("{at}: {name} is not known")),
-            None => {}
-        }
-    }
-    found
-}
-
-fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    let target = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
-    target.map_or(schema, |pointer| root.pointer(pointer).unwrap())
-}
-
-/// The types of a request also take the blocks of answers, which allow any property.
-fn is_of_answers(schema: &Value) -> bool {
-    let tag = schema["properties"]["type"]["const"].as_str();
-    schema["additionalProperties"] == true && tag.is_some_and(|tag| tag != "object")
-}
 
 fn vendor() -> Option<Value> {
     let path = concat!(
@@ -148,13 +87,13 @@ fn requests_are_what_the_vendors_types_allow() {
         for options in &all {
             let call = talk.call_with(options.clone()).tools(tools()).note("A note.");
             let json = body(&wire.encode(&call).unwrap());
-            assert_eq!(faults(&schema, &json, &schema, ""), Vec::<String>::new(), "{options:?}\n{json:#}");
+            assert_eq!(schema_faults(&schema, &json), Vec::<String>::new(), "{options:?}\n{json:#}");
         }
     }
     // The judge is awake.
     let mut broken = body(&AnthropicWire::new().encode(&talk.call()).unwrap());
     broken["messages"][0]["content"][0]["txet"] = "x".into();
-    assert!(!faults(&schema, &broken, &schema, "").is_empty());
+    assert!(!schema_faults(&schema, &broken).is_empty());
     broken["messages"] = serde_json::json!([{"role": "user", "content": [{"type": "text"}]}]);
-    assert!(!faults(&schema, &broken, &schema, "").is_empty());
+    assert!(!schema_faults(&schema, &broken).is_empty());
 }

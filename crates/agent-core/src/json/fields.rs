@@ -3,15 +3,12 @@
 //! serde's internally tagged enums and `flatten` buffer their input and lose its bytes; this reader
 //! keeps every field that nobody asked for as it stood.
 
-use std::{borrow::Cow, collections::BTreeSet, fmt};
+use std::{borrow::Cow, collections::BTreeSet};
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{Extra, JsonError, RawJson};
+use crate::{Extra, JsonError, JsonMembers, RawJson};
 
 /// The fields of one object that have not been taken yet.
 pub(crate) struct Fields<'a> {
@@ -22,9 +19,9 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(crate) fn parse(what: &'static str, raw: &'a RawValue) -> Result<Self, JsonError> {
-        let empty = Self { what, fields: Vec::with_capacity(8) };
-        let object = serde_json::Deserializer::from_str(raw.get()).deserialize_map(empty);
-        let object = object.map_err(|source| JsonError::Syntax { what, source })?;
+        let members: JsonMembers<'_> =
+            serde_json::from_str(raw.get()).map_err(|source| JsonError::Syntax { what, source })?;
+        let object = Self { what, fields: members.into_pairs() };
         let mut seen = BTreeSet::new();
         match object.fields.iter().find(|(name, _)| !seen.insert(name)) {
             Some((name, _)) => Err(JsonError::Duplicate { what, field: name.to_string() }),
@@ -56,25 +53,6 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(self) -> Extra {
         let pairs = self.fields.into_iter();
         Extra(pairs.map(|(name, raw)| (name.into_owned(), RawJson::from_ref(raw))).collect())
-    }
-}
-
-/// Fills itself with the fields of an object.
-impl<'de> Visitor<'de> for Fields<'de> {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
-        #[derive(Deserialize)]
-        struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        while let Some((Name(name), value)) = map.next_entry()? {
-            self.fields.push((name, value));
-        }
-        Ok(self)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A protocol sans IO, the one driver that sends for all of them, and requests as segments.
 
+mod answer;
 mod chain;
 mod decoder;
 mod hash;
@@ -11,6 +12,7 @@ mod segments;
 use http::{HeaderMap, StatusCode, request::Parts};
 
 pub use self::{
+    answer::AnswerReader,
     chain::{CacheBreak, CacheBreakCause, Chain, Divergence},
     decoder::{Decoder, Events},
     hash::ChainHash,

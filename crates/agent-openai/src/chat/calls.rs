@@ -1,11 +1,9 @@
 //! Tool calls while they stream, told apart by place and id.
 
-use agent_core::{BlockStart, ByteString, CallSlots, Events, ModelEvent};
-
+use agent_core::{BlockStart, ByteString, CallSlots, Events, ModelEvent, RawJson, json_string as string};
 use serde_json::value::RawValue;
 
 use super::{chunk::CallDelta, decode::share};
-use crate::json::string;
 
 #[derive(Default)]
 pub(super) struct Calls {
@@ -71,10 +69,36 @@ impl Calls {
             }
         };
         self.add(block, arguments, events);
+        let extra = delta.extra_content.filter(|raw| raw.get() != "null");
+        let metadata = extra.and_then(|raw| RawJson::parse(format!("{{\"extra_content\":{}}}", raw.get())).ok());
+        if let Some(metadata) = metadata {
+            events.push(ModelEvent::Metadata { block, metadata });
+        }
         is_new
     }
 
-    fn add(&mut self, block: u32, json: ByteString, events: &mut Events) {
+    /// A call that came at once, in its own block.
+    pub(super) fn whole(&mut self, name: String, arguments: String, block: u32, events: &mut Events) {
+        let start = BlockStart::ToolCall { name: name.into(), vendor_id: None };
+        events.push(ModelEvent::BlockStart { block, start });
+        if !arguments.is_empty() {
+            events.push(ModelEvent::ArgumentsDelta { block, json: arguments.into() });
+        }
+        self.blocks.push(block);
+    }
+
+    /// The block that a fragment adds its arguments to, where it does nothing else.
+    pub(super) fn only_adds(&mut self, delta: &CallDelta<'_>) -> Option<u32> {
+        let is_empty = |raw: &RawValue| matches!(raw.get(), "null" | "\"\"");
+        let nameless = delta.function.as_ref()?.name.is_none_or(is_empty);
+        let alone = delta.extra_content.is_none_or(is_empty);
+        let id = delta.id.filter(|raw| !is_empty(raw));
+        let id = id.and_then(string);
+        self.slots.find(delta.index, id.as_deref()).filter(|_| nameless && alone)
+    }
+
+    /// Adds to the arguments of a call.
+    pub(super) fn add(&mut self, block: u32, json: ByteString, events: &mut Events) {
         if json.is_empty() {
             return;
         }

@@ -1,10 +1,9 @@
 //! A chunk of a streamed answer, or a whole one, as it stands in the bytes. Every field may be missing, null or wrong
 //! (<https://platform.openai.com/docs/api-reference/chat-streaming>).
 
+use agent_core::json_lenient as lenient;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use crate::json::lenient;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -57,6 +56,9 @@ pub(super) struct Delta<'a> {
     /// The same at Groq, Cerebras, OpenRouter and others.
     #[serde(borrow)]
     pub(super) reasoning: Option<&'a RawValue>,
+    /// OpenRouter's, to be sent back.
+    #[serde(borrow)]
+    pub(super) reasoning_details: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) refusal: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "lenient")]
@@ -72,6 +74,9 @@ pub(super) struct CallDelta<'a> {
     pub(super) id: Option<&'a RawValue>,
     #[serde(borrow, deserialize_with = "lenient")]
     pub(super) function: Option<FunctionDelta<'a>>,
+    /// What Google's compatible endpoint attaches and wants back: a thought signature.
+    #[serde(borrow)]
+    pub(super) extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]

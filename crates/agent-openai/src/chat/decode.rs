@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use agent_core::{
-    BlockStart, ByteString, Decoder, Events, ModelEvent, Origin, ProviderError, ProviderErrorKind, SseDecoder,
-    StopReason, classify,
+    AnswerReader, BlockStart, ByteString, ContentBlock, Decoder, Events, ModelEvent, OpaqueBlock, Origin,
+    ProviderError, ProviderErrorKind, StopReason, classify, json_string as string,
 };
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -12,13 +12,13 @@ use serde_json::value::RawValue;
 
 use super::{
     calls::Calls,
-    chunk::{Chunk, Delta, ListPart},
+    chunk::{Choice, Chunk, Delta, ListPart},
+    details::Details,
+    repeat::{Adds, Shapes},
+    spoken::{Listener, Spoken},
     usage,
 };
-use crate::{PROTOCOL, json::string};
-
-/// How many bytes an answer may have that does not come as events.
-const MAX_WHOLE: usize = 64 * 1024 * 1024;
+use crate::{ChatWire, PROTOCOL};
 
 /// Reads one answer of Chat Completions, streamed or whole.
 ///
@@ -27,22 +27,18 @@ const MAX_WHOLE: usize = 64 * 1024 * 1024;
 pub struct ChatDecoder {
     origin: Origin,
     ends_without_done: bool,
-    format: Format,
+    answer: AnswerReader,
+    shapes: Shapes,
+    listener: Option<Listener>,
     started: bool,
     next: u32,
     text: Option<u32>,
     thinking: Option<u32>,
     calls: Calls,
+    details: Details,
     refused: bool,
     reason: Option<StopReason>,
     done: bool,
-}
-
-enum Format {
-    /// Nothing but white space has come, held back.
-    Unknown(Vec<u8>),
-    Events(Box<SseDecoder>),
-    Whole(Vec<u8>),
 }
 
 impl std::fmt::Debug for ChatDecoder {
@@ -52,16 +48,19 @@ impl std::fmt::Debug for ChatDecoder {
 }
 
 impl ChatDecoder {
-    pub(crate) fn new(provider: &str, ends_without_done: bool) -> Self {
+    pub(crate) fn new(wire: &ChatWire) -> Self {
         Self {
-            origin: Origin::new(PROTOCOL, provider, ""),
-            ends_without_done,
-            format: Format::Unknown(Vec::new()),
+            origin: Origin::new(PROTOCOL, &*wire.provider, ""),
+            ends_without_done: wire.profile.ends_without_done,
+            answer: AnswerReader::new(),
+            shapes: Shapes::default(),
+            listener: wire.text_syntax.map(Listener::new),
             started: false,
             next: 0,
             text: None,
             thinking: None,
             calls: Calls::default(),
+            details: Details::default(),
             refused: false,
             reason: None,
             done: false,
@@ -69,14 +68,20 @@ impl ChatDecoder {
     }
 
     fn drain(&mut self, events: &mut Events) -> Result<(), ProviderError> {
-        while let Format::Events(sse) = &mut self.format {
-            let Some(event) = sse.next_event() else { break };
-            let event = event.map_err(|e| protocol("the stream of events cannot be read").with_source(e))?;
-            match event.data.trim() {
-                _ if self.done => {}
-                "" => {}
-                "[DONE]" => self.end(events)?,
-                _ => self.chunk(&event.data, events)?,
+        while let Some(event) = self.answer.next_event() {
+            let data = event?.data;
+            if self.done {
+                continue;
+            }
+            match self.shapes.read(&data) {
+                Some((Adds::Text, text)) => self.speak(share(&data, &text), events),
+                Some((Adds::Thinking, text)) => self.think(share(&data, &text), events),
+                Some((Adds::Arguments(block), text)) => self.calls.add(block, share(&data, &text), events),
+                None => match data.trim() {
+                    "" => {}
+                    "[DONE]" => self.end(events)?,
+                    _ => self.chunk(&data, events)?,
+                },
             }
         }
         Ok(())
@@ -101,7 +106,8 @@ impl ChatDecoder {
         let mut counted = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage));
         // Several answers are never asked for.
         if let Some(choice) = chunk.choices.unwrap_or_default().first() {
-            if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
+            let delta = choice.delta.as_ref().or(choice.message.as_ref());
+            if let Some(delta) = delta {
                 self.delta(delta, data, events);
             }
             counted = counted.or(choice.usage);
@@ -111,6 +117,9 @@ impl ChatDecoder {
                 }
                 self.reason = Some(stop_reason(&reason));
             }
+            if counted.is_none_or(|raw| raw.get() == "null") {
+                self.learn(choice, data);
+            }
         }
         if let Some(usage) = counted.and_then(usage::read) {
             events.push(ModelEvent::Usage(usage));
@@ -118,20 +127,47 @@ impl ChatDecoder {
         Ok(())
     }
 
+    /// Remembers the shape of a chunk that adds to one thing and does nothing else.
+    fn learn(&mut self, choice: &Choice<'_>, data: &ByteString) {
+        let is_set = |raw: &&RawValue| !matches!(raw.get(), "null" | "\"\"");
+        let Some(delta) = choice.delta.as_ref().filter(|_| choice.finish_reason.filter(is_set).is_none()) else {
+            return;
+        };
+        let texts =
+            [(delta.content, Adds::Text), (delta.reasoning_content, Adds::Thinking), (delta.reasoning, Adds::Thinking)];
+        let mut texts = texts.into_iter().filter_map(|(raw, adds)| Some((raw.filter(is_set)?, adds)));
+        let calls = delta.tool_calls.as_deref().unwrap_or_default();
+        let rest = [delta.refusal, delta.reasoning_details].into_iter().flatten().any(|raw| is_set(&raw));
+        let only = match (texts.next(), texts.next(), calls) {
+            (Some(text), None, []) if !rest => Some(text),
+            (None, None, [call]) if !rest => self.calls.only_adds(call).and_then(|block| {
+                let arguments = call.function.as_ref()?.arguments.filter(is_set)?;
+                Some((arguments, Adds::Arguments(block)))
+            }),
+            _ => None,
+        };
+        if let Some((raw, adds)) = only.filter(|(raw, _)| raw.get().starts_with('"')) {
+            self.shapes.learn(data, raw.get(), adds);
+        }
+    }
+
     fn delta(&mut self, delta: &Delta<'_>, data: &ByteString, events: &mut Events) {
-        let reasoning = [delta.reasoning_content, delta.reasoning].into_iter().flatten().find_map(string);
-        if let Some(text) = reasoning.filter(|text| !text.is_empty()) {
-            self.think(share(data, &text), events);
+        let detailed = delta.reasoning_details.map(|raw| self.details.take(raw)).unwrap_or_default();
+        let reasoning = [delta.reasoning_content, delta.reasoning].into_iter().flatten().filter_map(string);
+        match reasoning.into_iter().find(|text| !text.is_empty()) {
+            Some(text) => self.think(share(data, &text), events),
+            None if detailed.is_empty() => {}
+            None => self.think(detailed.into(), events),
         }
         match delta.content.map(|raw| (string(raw), raw)) {
-            Some((Some(text), _)) => self.say(share(data, &text), events),
+            Some((Some(text), _)) => self.speak(share(data, &text), events),
             Some((None, raw)) => {
                 for part in serde_json::from_str::<Vec<ListPart<'_>>>(raw.get()).unwrap_or_default() {
                     for thought in part.thinking.iter().flatten().filter_map(|part| part.text).filter_map(string) {
                         self.think(share(data, &thought), events);
                     }
                     if let Some(text) = part.text.and_then(string) {
-                        self.say(share(data, &text), events);
+                        self.speak(share(data, &text), events);
                     }
                 }
             }
@@ -143,9 +179,38 @@ impl ChatDecoder {
         }
         for call in delta.tool_calls.iter().flatten() {
             if self.calls.take(call, self.next, data, events) {
-                self.next = self.next.saturating_add(1);
-                // What is said behind a call is a text of its own.
-                (self.text, self.thinking) = (None, None);
+                self.called();
+            }
+        }
+    }
+
+    /// A call took a block: what is said behind it is a text of its own.
+    fn called(&mut self) {
+        self.next = self.next.saturating_add(1);
+        (self.text, self.thinking) = (None, None);
+        self.shapes.forget_calls();
+    }
+
+    /// Text, in which there may be more than text.
+    fn speak(&mut self, text: ByteString, events: &mut Events) {
+        match &mut self.listener {
+            None => self.say(text, events),
+            Some(listener) => {
+                let found = listener.hear(&text);
+                self.heard(found, events);
+            }
+        }
+    }
+
+    fn heard(&mut self, found: Vec<Spoken>, events: &mut Events) {
+        for one in found {
+            match one {
+                Spoken::Text(text) => self.say(text.into(), events),
+                Spoken::Thought(text) => self.think(text.into(), events),
+                Spoken::Call { name, arguments } => {
+                    self.calls.whole(name, arguments, self.next, events);
+                    self.called();
+                }
             }
         }
     }
@@ -170,6 +235,9 @@ impl ChatDecoder {
     }
 
     fn think(&mut self, text: ByteString, events: &mut Events) {
+        if text.is_empty() {
+            return;
+        }
         let block = match self.thinking {
             Some(block) => block,
             None => {
@@ -182,6 +250,8 @@ impl ChatDecoder {
     }
 
     fn end(&mut self, events: &mut Events) -> Result<(), ProviderError> {
+        let found = self.listener.as_mut().map(Listener::finish);
+        self.heard(found.unwrap_or_default(), events);
         let Some(reason) = self.reason.take() else {
             return Err(ProviderError::new(ProviderErrorKind::Network, "the answer ended without a finish reason"));
         };
@@ -194,72 +264,40 @@ impl ChatDecoder {
         if reason != StopReason::MaxTokens {
             self.calls.blocks().iter().for_each(|block| events.push(ModelEvent::BlockEnd { block: *block }));
         }
-        let detail = None;
-        events.push(ModelEvent::Stop { reason, detail });
+        if let Some(data) = self.details.finish() {
+            let start = BlockStart::Whole(ContentBlock::Opaque(OpaqueBlock::new(self.origin.clone(), data)));
+            let block = self.begin(start, events);
+            events.push(ModelEvent::BlockEnd { block });
+        }
+        events.push(ModelEvent::Stop { reason, detail: None });
         self.done = true;
         Ok(())
-    }
-
-    fn whole(&mut self, bytes: Vec<u8>, events: &mut Events) -> Result<(), ProviderError> {
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => ByteString::from(text),
-            Err(e) => return Err(protocol("the answer is not UTF-8").with_source(e.utf8_error())),
-        };
-        if serde_json::from_str::<&RawValue>(&text).is_err_and(|e| e.is_eof()) {
-            return Err(cut());
-        }
-        self.chunk(&text, events)?;
-        match self.reason {
-            Some(_) => self.end(events),
-            // An error in some gateway's words, or something else altogether.
-            None => Err(in_stream(text.as_bytes())),
-        }
     }
 }
 
 impl Decoder for ChatDecoder {
     fn feed(&mut self, bytes: Bytes, events: &mut Events) -> Result<(), ProviderError> {
-        if let Format::Unknown(held) = &mut self.format {
-            // No line of an event stream begins with a bracket, so headers need not be believed.
-            match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-                None if held.len() < 1024 => {
-                    held.extend_from_slice(&bytes);
-                    return Ok(());
-                }
-                Some(b'{' | b'[') => self.format = Format::Whole(std::mem::take(held)),
-                _ => {
-                    let mut sse = Box::new(SseDecoder::new());
-                    sse.push(std::mem::take(held).into());
-                    self.format = Format::Events(sse);
-                }
-            }
-        }
-        match &mut self.format {
-            Format::Events(sse) => sse.push(bytes),
-            Format::Whole(whole) | Format::Unknown(whole) => {
-                if whole.len().saturating_add(bytes.len()) > MAX_WHOLE {
-                    return Err(protocol(&format!("the answer has more than {MAX_WHOLE} bytes")));
-                }
-                whole.extend_from_slice(&bytes);
-            }
-        }
+        self.answer.feed(bytes)?;
         self.drain(events)
     }
 
     fn finish(&mut self, events: &mut Events) -> Result<(), ProviderError> {
-        match &mut self.format {
-            Format::Unknown(_) => return Err(cut()),
-            Format::Whole(whole) => {
-                let whole = std::mem::take(whole);
-                return if self.done { Ok(()) } else { self.whole(whole, events) };
-            }
-            Format::Events(sse) => sse.finish(),
+        if let Some(text) = self.answer.finish()? {
+            self.chunk(&text, events)?;
+            return match self.reason {
+                Some(_) => self.end(events),
+                // An error in some gateway's words, or something else altogether.
+                None => Err(in_stream(text.as_bytes())),
+            };
         }
         self.drain(events)?;
         match (self.done, &self.reason) {
             (true, _) => Ok(()),
             (false, Some(_)) if self.ends_without_done => self.end(events),
-            _ => Err(cut()),
+            _ => {
+                let text = "the connection ended before the answer did";
+                Err(ProviderError::new(ProviderErrorKind::Network, text))
+            }
         }
     }
 }
@@ -286,10 +324,6 @@ pub(super) fn share(data: &ByteString, text: &Cow<'_, str>) -> ByteString {
 
 fn protocol(text: &str) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Protocol, text)
-}
-
-fn cut() -> ProviderError {
-    ProviderError::new(ProviderErrorKind::Network, "the connection ended before the answer did")
 }
 
 /// An error that comes in an answer, sorted as one with a status is.

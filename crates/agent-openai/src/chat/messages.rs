@@ -1,54 +1,36 @@
 //! The history as the vendor's messages, each a piece of its own.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use agent_core::{
-    AssistantMessage, Block, CallId, ChainHash, ContentBlock, DocumentBlock, ImageBlock, Loss, MediaSource, Message,
-    MessageId, MessageWalk, ModelFacts, ProviderError, TokenBound, ToolResultMessage, ViewEntry,
+    AssistantMessage, Block, CallId, ChainHash, ContentBlock, JsonMembers, Loss, Message, MessageId, MessageWalk,
+    ModelFacts, Origin, ProviderError, RawJson, TokenBound, ToolResultMessage, ViewEntry,
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 
+use super::media::{Part, file_part, image_part};
 use crate::{
     ChatWire,
     json::write,
-    replay::{ReasoningReplay, replay_of},
+    replay::{ReasoningReplay, goes_back, replay_of},
 };
 
 /// The states of the walk: what stands before.
 const SOMETHING: u64 = 1;
 const RESULT: u64 = 2;
-
-/// What an image costs at most in tokens, where no facts say so.
-const IMAGE_TOKENS: u64 = 5_000;
+/// A turn with so many results to come.
+const OPEN: u64 = 16;
 
 pub(super) struct Encoder<'a> {
     pub(super) wire: &'a ChatWire,
     pub(super) facts: &'a ModelFacts,
     pub(super) has_tools: bool,
     pub(super) has_system: bool,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
-    Text { text: &'a str },
-    ImageUrl { image_url: Url<'a> },
-    File { file: File<'a> },
-}
-
-#[derive(Serialize)]
-struct Url<'a> {
-    url: Cow<'a, str>,
-}
-
-#[derive(Serialize)]
-struct File<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    filename: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_data: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_id: Option<&'a str>,
+    pub(super) target: Origin,
+    /// The results of the turn so far that hold media, with their versions. A view holds whole turns only, so that none
+    /// of them was walked for an earlier request.
+    media: Vec<(u64, Arc<Message>)>,
 }
 
 #[derive(Serialize)]
@@ -68,6 +50,8 @@ enum Out<'a> {
         content: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_details: Option<&'a RawValue>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call<'a>>,
     },
@@ -82,6 +66,8 @@ struct Call<'a> {
     id: Cow<'a, str>,
     r#type: &'static str,
     function: Function<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_content: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
@@ -91,39 +77,57 @@ struct Function<'a> {
     arguments: Cow<'a, str>,
 }
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
+    pub(super) fn new(wire: &'a ChatWire, facts: &'a ModelFacts, target: Origin) -> Self {
+        Self { wire, facts, has_tools: false, has_system: false, target, media: Vec::new() }
+    }
+
     /// What stands between the message before and this one.
     pub(super) fn lead(&self, before: u64, is_assistant: bool) -> &'static str {
         match before {
             0 if self.has_system => ",",
             0 => "",
-            RESULT if self.wire.profile.assistant_after_results && !is_assistant => {
+            RESULT | OPEN.. if self.wire.profile.assistant_after_results && !is_assistant => {
                 ",{\"role\":\"assistant\",\"content\":\"\"},"
             }
             _ => ",",
         }
     }
 
-    pub(super) fn message(&self, walk: &mut MessageWalk, entry: &ViewEntry) -> Result<(), ProviderError> {
-        let (out, bound, is_result) = match &**entry.message() {
-            Message::Assistant(answer) => (self.answer(walk, answer), TokenBound::ZERO, false),
-            Message::ToolResult(result) => {
-                let (out, bound) = self.result(walk, result);
-                (out, bound, true)
+    pub(super) fn message(&mut self, walk: &mut MessageWalk, entry: &ViewEntry) -> Result<(), ProviderError> {
+        match &**entry.message() {
+            Message::Assistant(answer) => {
+                let out = self.answer(walk, answer);
+                let calls = u64::try_from(answer.tool_calls().count()).unwrap_or_default();
+                self.put(walk, &out, (0, 0), TokenBound::ZERO)?;
+                self.media.clear();
+                walk.set_state(if calls > 0 { OPEN.saturating_add(calls) } else { SOMETHING });
             }
+            Message::ToolResult(result) => self.result(walk, entry, result)?,
             message => {
-                let (content, bound) = self.given(walk, message.id(), message.content(), true);
-                (Out::User { content }, bound, false)
+                let (content, bound) = self.given(walk, message.id(), message.content(), None);
+                self.put(walk, &Out::User { content }, (0, 0), bound)?;
+                walk.set_state(SOMETHING);
             }
-        };
-        let is_assistant = matches!(out, Out::Assistant { .. });
+        }
+        Ok(())
+    }
+
+    /// Puts a message behind the one before, as the block `key` of its own message.
+    fn put(
+        &self,
+        walk: &mut MessageWalk,
+        out: &Out<'_>,
+        key: (u32, u64),
+        bound: TokenBound,
+    ) -> Result<(), ProviderError> {
         // Results of one turn stand together.
-        let lead = if is_result && walk.state() == RESULT { "," } else { self.lead(walk.state(), is_assistant) };
+        let joins = matches!(out, Out::Assistant { .. } | Out::Tool { .. });
+        let lead = self.lead(walk.state(), joins);
         // Whether the instructions stand before decides the first lead, so it is part of the block's context.
-        let context = u64::from(self.has_system);
-        walk.set_state(if is_result { RESULT } else { SOMETHING });
-        walk.block(0, context, lead, || {
-            let text = write(&out)?;
+        let context = key.1 << 1 | u64::from(self.has_system);
+        walk.block(key.0, context, lead, || {
+            let text = write(out)?;
             let length = text.len();
             let block = Block::new(text);
             // Pictures and files cost what they cost, however long they are.
@@ -135,52 +139,71 @@ impl Encoder<'_> {
         })
     }
 
-    /// What a user, a note or a tool gives, and what its media cost at most.
+    /// What a user, a note or a tool gives, and what its media cost at most. With `later`, media are put there.
     fn given<'b>(
         &self,
         walk: &mut MessageWalk,
         id: MessageId,
         blocks: &'b [ContentBlock],
-        images: bool,
+        mut later: Option<&mut Vec<Part<'b>>>,
     ) -> (Content<'b>, TokenBound) {
         let (mut parts, mut bound) = (Vec::new(), TokenBound::ZERO);
         let mut lose = |what: &'static str| walk.loss(Loss::message(id, what));
         for block in blocks {
-            match block {
-                ContentBlock::Text(text) if text.text.trim().is_empty() => {}
-                ContentBlock::Text(text) => parts.push(Part::Text { text: &text.text }),
-                ContentBlock::Image(image) if images && self.facts.abilities.images => match image_part(image) {
-                    Some((part, cost)) => {
-                        bound = bound.plus(
-                            cost.unwrap_or(TokenBound::AtMost(self.facts.max_image_tokens.unwrap_or(IMAGE_TOKENS))),
-                        );
-                        parts.push(part);
+            let (part, cost) = match block {
+                ContentBlock::Text(text) if text.text.trim().is_empty() => continue,
+                ContentBlock::Text(text) => {
+                    parts.push(Part::Text { text: Cow::Borrowed(&text.text) });
+                    continue;
+                }
+                ContentBlock::Image(image) if self.facts.abilities.images => match image_part(image, self.facts) {
+                    Some(part) => part,
+                    None => {
+                        lose("an image from a source that the vendor does not take; it is left out");
+                        continue;
                     }
-                    None => lose("an image from a source that the vendor does not take; it is left out"),
                 },
-                ContentBlock::Image(_) => lose("an image, which cannot stand there; it is left out"),
-                ContentBlock::Document(file) if images && self.facts.abilities.documents => match file_part(file) {
-                    Some(part) => {
-                        bound = bound.plus(self.facts.context_window.map_or(TokenBound::Unknown, TokenBound::AtMost));
-                        parts.push(part);
+                ContentBlock::Document(file) if self.facts.abilities.documents => match file_part(file, self.facts) {
+                    Some(part) => part,
+                    None => {
+                        lose("a document from a source that the vendor does not take; it is left out");
+                        continue;
                     }
-                    None => lose("a document from a source that the vendor does not take; it is left out"),
                 },
-                ContentBlock::Document(_) => lose("a document, which cannot stand there; it is left out"),
-                _ => lose("a block of another provider; it is left out"),
+                ContentBlock::Image(_) => {
+                    lose("an image, which the model does not read; it is left out");
+                    continue;
+                }
+                ContentBlock::Document(_) => {
+                    lose("a document, which the model does not read; it is left out");
+                    continue;
+                }
+                _ => {
+                    lose("a block of another provider; it is left out");
+                    continue;
+                }
+            };
+            match &mut later {
+                Some(later) => later.push(part),
+                None => {
+                    bound = bound.plus(cost);
+                    parts.push(part);
+                }
             }
         }
         let content = match parts.as_slice() {
             [] => Content::Text("".into()),
-            [Part::Text { text }] => Content::Text((*text).into()),
+            [Part::Text { text }] => Content::Text(text.clone()),
             _ => Content::Parts(parts),
         };
         (content, bound)
     }
 
     fn answer<'b>(&self, walk: &mut MessageWalk, answer: &'b AssistantMessage) -> Out<'b> {
-        let provider = self.wire.provider.as_str();
+        let (provider, ours) = (self.wire.provider.as_str(), goes_back(&answer.origin, &self.target));
         let (mut texts, mut reasoning, mut tool_calls) = (Vec::new(), String::new(), Vec::new());
+        let mut reasoning_details = None;
+        let member = |raw: &'b RawJson, name: &str| JsonMembers::read(raw.get()).and_then(|all| all.value(name));
         for (index, block) in (0u32..).zip(&answer.content) {
             match block {
                 ContentBlock::Text(text) if text.text.is_empty() => {}
@@ -195,7 +218,16 @@ impl Encoder<'_> {
                 ContentBlock::ToolCall(call) => {
                     let id = self.call_id(CallId::new(answer.id, index));
                     let function = Function { name: &call.name, arguments: call.arguments.replay() };
-                    tool_calls.push(Call { id, r#type: "function", function });
+                    let metadata = call.metadata.as_ref().filter(|_| ours);
+                    let extra_content = metadata.and_then(|raw| member(raw, "extra_content"));
+                    tool_calls.push(Call { id, r#type: "function", function, extra_content });
+                }
+                ContentBlock::Opaque(block) => {
+                    let ours = block.origin().is_some_and(|origin| goes_back(origin, &self.target));
+                    match member(block.data(), "reasoning_details") {
+                        Some(raw) if ours && self.wire.profile.reasoning_details => reasoning_details = Some(raw),
+                        _ => walk.loss(Loss::message(answer.id, "a block of another model; it is left out")),
+                    }
                 }
                 _ => walk.loss(Loss::message(answer.id, "a block that the vendor has no place for; it is left out")),
             }
@@ -205,15 +237,25 @@ impl Encoder<'_> {
             texts => Cow::Owned(texts.join("\n")),
         };
         let reasoning_content = Some(reasoning).filter(|text| !text.is_empty());
-        Out::Assistant { content, reasoning_content, tool_calls }
+        Out::Assistant { content, reasoning_content, reasoning_details, tool_calls }
     }
 
-    fn result<'b>(&self, walk: &mut MessageWalk, result: &'b ToolResultMessage) -> (Out<'b>, TokenBound) {
-        let (content, bound) = self.given(walk, result.id, &result.content, self.wire.profile.tool_images);
+    fn result(
+        &mut self,
+        walk: &mut MessageWalk,
+        entry: &ViewEntry,
+        result: &ToolResultMessage,
+    ) -> Result<(), ProviderError> {
+        let mut later = Vec::new();
+        let in_place = self.wire.profile.tool_images;
+        let (content, bound) =
+            self.given(walk, result.id, &result.content, if in_place { None } else { Some(&mut later) });
         let content = match content {
-            Content::Parts(parts) if !self.wire.profile.tool_images => {
-                let texts =
-                    parts.iter().filter_map(|part| if let Part::Text { text } = part { Some(*text) } else { None });
+            Content::Parts(parts) if !in_place => {
+                let texts = parts.iter().filter_map(|part| match part {
+                    Part::Text { text } => Some(&**text),
+                    _ => None,
+                });
                 Content::Text(texts.collect::<Vec<_>>().join("\n").into())
             }
             content => content,
@@ -223,10 +265,48 @@ impl Encoder<'_> {
             Content::Text(text) if result.is_error && !text.to_ascii_lowercase().starts_with("error") => {
                 Content::Text(format!("Error: {text}").into())
             }
+            Content::Text(text) if text.is_empty() && !later.is_empty() => {
+                Content::Text("The result is in the message below.".into())
+            }
             content => content,
         };
         let tool_call_id = self.call_id(result.call);
-        (Out::Tool { tool_call_id, content }, bound)
+        if !later.is_empty() {
+            self.media.push((entry.version(), entry.message().clone()));
+        }
+        self.put(walk, &Out::Tool { tool_call_id, content }, (0, 0), bound)?;
+        let left = walk.state().saturating_sub(OPEN + 1);
+        walk.set_state(if left > 0 { OPEN + left } else { RESULT });
+        if left == 0 && !self.media.is_empty() {
+            self.show(walk)?;
+        }
+        Ok(())
+    }
+
+    /// The media of a turn's results, which the protocol does not allow in them, in a message of the user behind them.
+    fn show(&mut self, walk: &mut MessageWalk) -> Result<(), ProviderError> {
+        let (mut parts, mut bound, mut key) = (Vec::new(), TokenBound::ZERO, ChainHash::default());
+        let shown = std::mem::take(&mut self.media);
+        for (version, message) in &shown {
+            let Message::ToolResult(result) = &**message else { continue };
+            key = key.then(ChainHash::of(&[&result.id.bits().to_le_bytes(), &version.to_le_bytes()]));
+            parts.push(Part::Text { text: format!("From the result of `{}`:", result.tool_name).into() });
+            for block in &result.content {
+                let part = match block {
+                    ContentBlock::Image(image) => image_part(image, self.facts),
+                    ContentBlock::Document(file) => file_part(file, self.facts),
+                    _ => None,
+                };
+                if let Some((part, cost)) = part {
+                    bound = bound.plus(cost);
+                    parts.push(part);
+                }
+            }
+        }
+        let context = u64::try_from(key.bits() >> 65).unwrap_or_default();
+        self.put(walk, &Out::User { content: Content::Parts(parts) }, (1, context), bound)?;
+        walk.set_state(SOMETHING);
+        Ok(())
     }
 
     /// The id of a call: always ours, which is unique in the conversation. Ids of compatible servers may come twice.
@@ -244,29 +324,4 @@ impl Encoder<'_> {
         });
         short.collect::<String>().into()
     }
-}
-
-fn image_part(image: &ImageBlock) -> Option<(Part<'_>, Option<TokenBound>)> {
-    let (url, cost) = match &image.source {
-        MediaSource::Url(url) => (Cow::Borrowed(url.as_str()), Some(TokenBound::Unknown)),
-        MediaSource::Base64(data) => {
-            let kind = image.media_type.as_deref().unwrap_or("image/png");
-            (Cow::Owned(format!("data:{kind};base64,{data}")), None)
-        }
-        _ => return None,
-    };
-    Some((Part::ImageUrl { image_url: Url { url } }, cost))
-}
-
-fn file_part(file: &DocumentBlock) -> Option<Part<'_>> {
-    let filename = file.name.as_deref();
-    let part = match &file.source {
-        MediaSource::FileId(id) => File { filename: None, file_data: None, file_id: Some(id) },
-        MediaSource::Base64(data) => {
-            let kind = file.media_type.as_deref().unwrap_or("application/pdf");
-            File { filename, file_data: Some(format!("data:{kind};base64,{data}")), file_id: None }
-        }
-        _ => return None,
-    };
-    Some(Part::File { file: part })
 }

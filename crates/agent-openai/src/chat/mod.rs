@@ -3,10 +3,14 @@
 mod calls;
 mod chunk;
 mod decode;
+mod details;
+mod media;
 mod messages;
 mod options;
+mod repeat;
 mod request;
+mod spoken;
 mod usage;
 
-pub use self::decode::ChatDecoder;
 pub(crate) use self::request::encode;
+pub use self::{decode::ChatDecoder, spoken::TextSyntax};

@@ -6,11 +6,13 @@ use agent_core::{
 };
 use serde_json::json;
 
-use crate::{ChatWire, EffortStyle, StructuredStyle, json::write};
+use crate::{ChatWire, EffortStyle, Profile, StructuredStyle, json::write, lower_strict_schema};
 
 pub(super) struct Plan {
     /// `"name":value`, and what it breaks.
     pub(super) fields: Vec<(Section, String)>,
+    /// What is said behind the instructions.
+    pub(super) words: Option<String>,
     pub(super) max_output: Option<u64>,
     pub(super) losses: Vec<Loss>,
 }
@@ -62,10 +64,13 @@ pub(super) fn plan(wire: &ChatWire, call: &ModelCall, facts: &ModelFacts) -> Res
     for (name, value) in effort(profile.effort, options.reasoning, facts, &mut losses) {
         put(Section::MessageOption, name, value);
     }
+    let mut words = None;
     if let Some(schema) = &options.output_schema {
-        for (name, value) in structured(profile.structured, schema, &mut losses)? {
-            put(Section::Option, name, value);
+        let (field, said) = structured(profile, schema, &mut losses)?;
+        if let Some(value) = field {
+            put(Section::Option, "response_format", value);
         }
+        words = said;
     }
     if profile.cache_key && options.cache != CacheLifetime::Off && !options.system.is_empty() {
         // It depends on nothing behind the instructions, so that a conversation keeps it.
@@ -81,7 +86,7 @@ pub(super) fn plan(wire: &ChatWire, call: &ModelCall, facts: &ModelFacts) -> Res
             None => losses.push(Loss::option("extras that are no JSON object")),
         }
     }
-    Ok(Plan { fields, max_output: limit.filter(|_| facts.abilities.honours_max_output), losses })
+    Ok(Plan { fields, words, max_output: limit.filter(|_| facts.abilities.honours_max_output), losses })
 }
 
 type Fields = Vec<(&'static str, String)>;
@@ -121,24 +126,36 @@ fn effort(style: EffortStyle, asked: Reasoning, facts: &ModelFacts, losses: &mut
     }
 }
 
-fn structured(style: StructuredStyle, schema: &OutputSchema, losses: &mut Vec<Loss>) -> Result<Fields, ProviderError> {
-    let field = match style {
+/// The field that holds the vendor to a schema, and what is said to the model where none does.
+fn structured(
+    profile: &Profile,
+    schema: &OutputSchema,
+    losses: &mut Vec<Loss>,
+) -> Result<(Option<String>, Option<String>), ProviderError> {
+    let raw = schema.schema.get();
+    let field = match profile.structured {
         StructuredStyle::JsonSchema => {
             let name = write(&schema.name)?;
-            // `strict` allows few schemas; without it every schema is taken, as a guide.
-            format!(
-                "{{\"type\":\"json_schema\",\"json_schema\":{{\"name\":{name},\"schema\":{}}}}}",
-                schema.schema.get()
-            )
+            let lowered = if profile.strict { lower_strict_schema(&schema.schema).map(Some) } else { Ok(None) };
+            let (schema, strict) = match &lowered {
+                Ok(Some(lowered)) => {
+                    losses.extend(lowered.lost.iter().map(|what| Loss::option(format!("answer schema {what}"))));
+                    (lowered.schema.get(), ",\"strict\":true")
+                }
+                // Without `strict` every schema is taken, as a guide.
+                Ok(None) => (raw, ""),
+                Err(error) => {
+                    losses.push(Loss::option(format!("answer schema is a guide only: {error}")));
+                    (raw, "")
+                }
+            };
+            let inner = format!("{{\"name\":{name}{strict},\"schema\":{schema}}}");
+            return Ok((Some(format!("{{\"type\":\"json_schema\",\"json_schema\":{inner}}}")), None));
         }
-        StructuredStyle::JsonObject => {
-            losses.push(Loss::option("the schema of the answer: the vendor only promises some JSON object"));
-            r#"{"type":"json_object"}"#.to_owned()
-        }
-        StructuredStyle::Words => {
-            losses.push(Loss::option("the schema of the answer, which the vendor cannot be held to"));
-            return Ok(Vec::new());
-        }
+        StructuredStyle::JsonObject => Some(r#"{"type":"json_object"}"#.to_owned()),
+        StructuredStyle::Words => None,
     };
-    Ok(vec![("response_format", field)])
+    losses.push(Loss::option("the hold of the answer's schema: the model is told, the vendor does not enforce it"));
+    let words = "Answer with one JSON object and nothing around it, no code fence either. It fits this JSON Schema:";
+    Ok((field, Some(format!("{words}\n{raw}"))))
 }

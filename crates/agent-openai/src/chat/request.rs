@@ -1,14 +1,14 @@
 //! A call as `POST /chat/completions`: options, tools, then the messages, of which the instructions are the first.
 
 use agent_core::{
-    Block, CacheOrder, ChainHash, Encoded, ModelCall, ProviderError, ProviderErrorKind, Section, SegmentsBuilder,
-    TokenBound, ToolSpec,
+    Block, CacheOrder, ChainHash, Encoded, Loss, ModelCall, Origin, ProviderError, ProviderErrorKind, Section,
+    SegmentsBuilder, TokenBound, ToolSpec, Wire,
 };
 use http::{HeaderValue, Request, header, request::Parts};
 use serde::Serialize;
 
 use super::{messages::Encoder, options};
-use crate::{ChatWire, json::write};
+use crate::{ChatWire, json::write, lower_strict_schema};
 
 /// What a vendor adds to a prompt at most, in tokens: its text about tools and formats.
 const OVERHEAD: u64 = 1_024;
@@ -26,6 +26,8 @@ struct Function<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    strict: bool,
     parameters: &'a agent_core::RawJson,
 }
 
@@ -33,7 +35,8 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
     let (model, has_tools) = (&call.options.model, !call.tools.specs().is_empty());
     let facts = wire.facts(model);
     let plan = options::plan(wire, call, &facts)?;
-    let generation = generation(wire, &facts, has_tools);
+    let target = wire.origin(model);
+    let generation = generation(wire, &facts, &target, has_tools);
 
     let mut body = SegmentsBuilder::new(CacheOrder::ToolsFirst)
         .identity(model.as_bytes())
@@ -42,8 +45,9 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
     for (section, text) in plan.fields {
         body = body.push(section, ",", Block::new(text));
     }
+    let strict = wire.strict_tools && wire.profile.strict;
     let key = ChainHash::of(&[b"tools"]).then(call.tools.hash());
-    let build = || call.tools.specs().iter().map(tool).collect::<Result<Vec<_>, _>>();
+    let build = || call.tools.specs().iter().map(|spec| tool(spec, strict)).collect::<Result<Vec<_>, _>>();
     let tools = call.cache.section(generation, key.bits(), build)?;
     for (index, block) in tools.iter().enumerate() {
         body = body.push(Section::Tools, if index == 0 { ",\"tools\":[" } else { "," }, block.clone());
@@ -52,8 +56,8 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
         body = body.push(Section::Irrelevant, "]", Block::new(""));
     }
     body = body.push(Section::Irrelevant, ",\"messages\":[", Block::new(""));
-    let system: Vec<&str> =
-        call.options.system.iter().map(String::as_str).filter(|part| !part.trim().is_empty()).collect();
+    let said = call.options.system.iter().map(String::as_str).chain(plan.words.as_deref());
+    let system: Vec<&str> = said.filter(|part| !part.trim().is_empty()).collect();
     let role = if wire.profile.developer { "developer" } else { "system" };
     let has_system = !system.is_empty();
     if has_system {
@@ -62,7 +66,8 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
         body = body.push(Section::System, "", Block::new(message));
     }
 
-    let encoder = Encoder { wire, facts: &facts, has_tools, has_system };
+    let mut encoder = Encoder::new(wire, &facts, target);
+    (encoder.has_tools, encoder.has_system) = (has_tools, has_system);
     let messages = call.cache.messages(generation, &call.view, |walk, entry| encoder.message(walk, entry))?;
     let note = call.note.as_deref().filter(|note| !note.trim().is_empty());
     if messages.pieces().is_empty() && note.is_none() {
@@ -70,6 +75,9 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
         return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, text));
     }
     let mut losses = plan.losses;
+    if strict {
+        losses.extend(tool_losses(call));
+    }
     losses.extend(messages.losses().iter().cloned());
     let state = messages.state();
     body = body.messages(messages);
@@ -86,19 +94,39 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
     Ok(encoded)
 }
 
-fn tool(spec: &ToolSpec) -> Result<Block, ProviderError> {
-    let function = Function { name: spec.name(), description: spec.description(), parameters: spec.schema() };
+fn tool(spec: &ToolSpec, strict: bool) -> Result<Block, ProviderError> {
+    let lowered = if strict { lower_strict_schema(spec.schema()).ok() } else { None };
+    let parameters = lowered.as_ref().map_or(spec.schema(), |lowered| &lowered.schema);
+    let function =
+        Function { name: spec.name(), description: spec.description(), strict: lowered.is_some(), parameters };
     Ok(Block::new(write(&Tool { r#type: "function", function })?))
 }
 
+/// What is lost of the tools' schemas.
+fn tool_losses(call: &ModelCall) -> impl Iterator<Item = Loss> {
+    call.tools.specs().iter().flat_map(|spec| {
+        let lost = match lower_strict_schema(spec.schema()) {
+            Ok(lowered) => lowered.lost,
+            Err(error) => vec![format!("is not strict: {error}")],
+        };
+        lost.into_iter().map(|what| Loss::option(format!("tool `{}` {what}", spec.name())))
+    })
+}
+
 /// A hash of everything besides the messages that changes how they are encoded.
-fn generation(wire: &ChatWire, facts: &agent_core::ModelFacts, has_tools: bool) -> u64 {
+fn generation(wire: &ChatWire, facts: &agent_core::ModelFacts, target: &Origin, has_tools: bool) -> u64 {
     let can = &facts.abilities;
     let tools = has_tools && wire.profile.replays_reasoning;
     let system = wire.profile.developer;
     let flags = format!(
-        "openai-chat 1 {:?} {} {} {tools} {system} {:?}",
-        wire.profile, can.images, can.documents, facts.max_image_tokens
+        "openai-chat 1 {:?} {} {} {tools} {system} {:?} {} {} {:?}",
+        wire.profile,
+        can.images,
+        can.documents,
+        facts.max_image_tokens,
+        wire.strict_tools,
+        target.model,
+        facts.context_window
     );
     let hash = ChainHash::of(&[flags.as_bytes(), wire.provider.as_bytes()]);
     u64::try_from(hash.bits() >> 64).unwrap_or_default()

@@ -1,10 +1,8 @@
 //! Token counts, in each vendor's place and way.
 
-use agent_core::Usage;
+use agent_core::{Usage, json_lenient as lenient};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use crate::json::lenient;
 
 #[derive(Deserialize, Default)]
 #[serde(default)]

@@ -195,8 +195,8 @@ fn arguments_as_an_object_and_a_name_that_comes_late() {
 #[test]
 fn the_profile_of_every_vendor_is_a_wire() {
     for profile in Profile::all() {
-        assert_eq!(Profile::named(profile.name).as_ref(), Some(profile));
-        assert!(profile.base.is_empty() || ChatWire::of(profile.clone()).at(profile.base).is_ok(), "{}", profile.name);
+        assert_eq!(Profile::named(&profile.name).as_ref(), Some(profile));
+        assert!(profile.base.is_empty() || ChatWire::of(profile.clone()).at(&profile.base).is_ok(), "{}", profile.name);
     }
 }
 

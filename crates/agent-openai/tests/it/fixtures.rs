@@ -24,6 +24,21 @@ fn folder() -> Option<PathBuf> {
 /// Text, calls with ids, why it stopped, prompt and generated tokens: from the manifest.
 type Right = (&'static str, &'static str, &'static [&'static str], &'static str, (u64, u64));
 
+/// Recorded from real servers on our own machine.
+const PEERS: [Right; 5] = [
+    ("llama-server-chat-text", "Hello from a tiny model.", &[], "endTurn", (21, 7)),
+    ("llama-server-chat-after-tool", "Hello from a tiny model.", &[], "endTurn", (0, 0)),
+    (
+        "llama-server-chat-reasoning-tool",
+        "",
+        &[r#"get_weather {"city":"Paris"} sYCVign781LUTkk0gYaBBDpXmEEwgGww"#],
+        "toolUse",
+        (0, 0),
+    ),
+    ("llama-server-max-tokens", "", &[], "maxTokens", (0, 0)),
+    ("litellm-chat-tool", "", &[r#"get_weather {"city":"Paris"} LMujPd8RAd6xFplR7eSAOruao54Hf8FL"#], "toolUse", (0, 0)),
+];
+
 const ANSWERS: [Right; 13] = [
     (
         "tool-call",
@@ -91,7 +106,9 @@ fn said(message: &AssistantMessage) -> String {
 #[test]
 fn every_recorded_answer_is_what_the_manifest_says_under_every_cut() {
     let Some(folder) = folder() else { return };
-    for (name, text, calls, stop, (prompt, generated)) in ANSWERS {
+    let peers = folder.join("../recorded-peers");
+    let all = ANSWERS.iter().map(|right| (&folder, right)).chain(PEERS.iter().map(|right| (&peers, right)));
+    for (folder, &(name, text, calls, stop, (prompt, generated))) in all {
         let bytes = Bytes::from(fs::read(folder.join(format!("{name}.sse"))).unwrap());
         let message = decode([bytes.clone()]).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(said(&message), text, "{name}");

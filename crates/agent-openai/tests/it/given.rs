@@ -60,7 +60,7 @@ pub(crate) struct Talk {
 
 impl Talk {
     pub(crate) fn new() -> Self {
-        let mut talk = Self { transcript: Transcript::new(), ids: IdSource::seeded(1) };
+        let mut talk = Self { transcript: Transcript::new(), ids: IdSource::seeded(2) };
         talk.user("What is the weather in Paris?");
         talk
     }
@@ -76,6 +76,11 @@ impl Talk {
     pub(crate) fn user(&mut self, text: &str) {
         let id = self.id();
         self.push(UserMessage::text(id, text));
+    }
+
+    pub(crate) fn user_blocks(&mut self, blocks: Vec<agent_core::ContentBlock>) {
+        let id = self.id();
+        self.push(UserMessage::new(id, blocks));
     }
 
     pub(crate) fn tool_turn(&mut self, wire: &ChatWire, thinking: &str) {
