@@ -19,7 +19,7 @@ pub(super) const TEXT_DELTA: Case = Case {
     name: "anthropic-text-delta",
     unit: "streamed text delta of 20 bytes",
     run: |n| deltas(&Bytes::from(DELTA.repeat(READ / DELTA.len())), n),
-    per_unit: PerUnit { lo: 1_000, hi: 11_000, max: Some(1_500) },
+    per_unit: PerUnit { lo: 1_000, hi: 11_000, max: Some(1_600) },
     growth: Some(Growth { n: 1 << 14, n_dev: 1 << 12, max_tenths: 23 }),
     floor: None,
 };

@@ -2,7 +2,9 @@
 
 mod anthropic;
 mod arguments;
+mod encode;
 mod http;
+mod openai;
 mod prepare;
 pub mod sse;
 mod turns;
@@ -74,6 +76,13 @@ pub static CASES: &[Case] = &[
     sse::FLOOR_ONE_EVENT_UTF8,
     sse::MANY_LINES,
     anthropic::TEXT_DELTA,
+    openai::TEXT_DELTA,
+    openai::PADDED_DELTA,
+    openai::ARGUMENTS_DELTA,
+    encode::ANTHROPIC_50,
+    encode::ANTHROPIC_1000,
+    encode::OPENAI_50,
+    encode::OPENAI_1000,
     arguments::ARGUMENTS,
     arguments::TEXT,
     prepare::AFTER_10,

@@ -64,7 +64,7 @@ pub use crate::{
         UserMessage,
     },
     model::{Abilities, ModelFacts},
-    provider::{ForeignProvider, ForeignService, Loss, Prepared, Provider, ProviderService, SendPrepared},
+    provider::{ForeignProvider, ForeignService, Loss, Losses, Prepared, Provider, ProviderService, SendPrepared},
     schema::{CanonicalError, Coercion, StructuralValidator, canonical, coerce},
     sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent},
     stream::{

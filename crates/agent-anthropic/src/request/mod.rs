@@ -88,7 +88,7 @@ pub(crate) fn encode(wire: &AnthropicWire, call: &ModelCall, purpose: Purpose) -
         let text = "there is no message to send; the vendor wants one at least";
         return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, text));
     }
-    losses.extend(messages.losses().iter().cloned());
+    let lost = messages.losses().clone();
     body = body.push(Section::Irrelevant, ",\"messages\":[", Block::new(""));
     let places = Places {
         messages: options.cache,
@@ -110,7 +110,7 @@ pub(crate) fn encode(wire: &AnthropicWire, call: &ModelCall, purpose: Purpose) -
     let mut encoded = Encoded::new(parts, body.end("]}]}").finish());
     encoded.overhead = overhead(&facts, call, plan.unbounded);
     encoded.max_output = (purpose == Purpose::Answer).then_some(plan.max_tokens);
-    encoded.losses = losses;
+    (encoded.losses.options, encoded.losses.messages) = (losses, lost);
     Ok(encoded)
 }
 

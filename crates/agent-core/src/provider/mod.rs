@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 
 pub use self::tower::{ForeignProvider, ForeignService, ProviderService};
 use crate::macros::{getters, setters};
-use crate::{BoxFuture, CancelToken, Chain, MessageId, ModelCall, ModelStream, Origin, ProviderError};
+use crate::{BoxFuture, CancelToken, Chain, Log, MessageId, ModelCall, ModelStream, Origin, ProviderError};
 use crate::{Segments, TokenBound};
 
 /// What sending resolves to.
@@ -62,7 +62,7 @@ pub struct Prepared {
     segments: Option<Segments>,
     input_bound: TokenBound,
     max_output: Option<u64>,
-    losses: Vec<Loss>,
+    losses: Losses,
     sender: Arc<dyn SendPrepared>,
 }
 
@@ -75,7 +75,7 @@ impl Prepared {
 
     /// A request that cannot be looked into: no cache guard, and an input bound by somebody's word.
     pub fn unguarded(input_bound: TokenBound, sender: Arc<dyn SendPrepared>) -> Self {
-        Self { segments: None, input_bound, max_output: None, losses: Vec::new(), sender }
+        Self { segments: None, input_bound, max_output: None, losses: Losses::default(), sender }
     }
 
     /// Adds what the vendor adds to the input, such as a few tokens for each message.
@@ -102,7 +102,7 @@ setters!(Prepared {
     /// Says how many tokens the vendor will generate at most; not said where it ignores limits.
     max_output(tokens: u64) => max_output = Some(tokens);
     /// Says what the vendor cannot carry.
-    losses(losses: Vec<Loss>) => losses = losses;
+    losses(losses: Losses) => losses = losses;
 });
 
 getters!(Prepared {
@@ -115,7 +115,7 @@ getters!(Prepared {
     /// How many tokens can be generated at most; `None` where nothing limits them.
     output_bound -> Option<u64> = |this| this.max_output;
     /// What the vendor cannot carry.
-    lost -> &[Loss] = |this| &this.losses;
+    lost -> &Losses = |this| &this.losses;
 });
 
 impl fmt::Debug for Prepared {
@@ -123,6 +123,33 @@ impl fmt::Debug for Prepared {
         let Self { input_bound: bound, max_output, losses, .. } = self;
         let chain = self.chain();
         write!(f, "Prepared {{ chain: {chain:?}, bound: {bound:?}, max_output: {max_output:?}, losses: {losses:?} }}")
+    }
+}
+
+/// What of a call the vendor cannot carry.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Losses {
+    /// Of its options, tools and schemas.
+    pub options: Vec<Loss>,
+    /// Of its messages, oldest first; shared with the requests before.
+    pub messages: Log<Loss>,
+}
+
+impl Losses {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Loss> {
+        self.options.iter().chain(self.messages.iter())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.options.len() + self.messages.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }
 

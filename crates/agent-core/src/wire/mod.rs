@@ -21,7 +21,7 @@ pub use self::{
     piece_cache::{MessagePieces, MessageWalk, PieceCache},
     segments::{CacheOrder, Frames, MarkerSlot, Section, Segments, SegmentsBuilder},
 };
-use crate::{Credential, Loss, ModelCall, Origin, ProviderError};
+use crate::{Credential, Losses, ModelCall, Origin, ProviderError};
 
 /// A protocol: what to send and how to read the reply, without sending.
 pub trait Wire: Send + Sync + 'static {
@@ -73,13 +73,13 @@ pub struct Encoded {
     /// How many tokens the vendor will generate at most; `None` where nothing limits them.
     pub max_output: Option<u64>,
     /// What the vendor cannot carry.
-    pub losses: Vec<Loss>,
+    pub losses: Losses,
 }
 
 impl Encoded {
     /// A request without losses, overhead or output limit.
     pub fn new(parts: Parts, segments: Segments) -> Self {
         let overhead = TokenBound::ZERO;
-        Self { parts, segments, overhead, max_output: None, losses: Vec::new() }
+        Self { parts, segments, overhead, max_output: None, losses: Losses::default() }
     }
 }

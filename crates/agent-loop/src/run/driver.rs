@@ -38,8 +38,8 @@ pub(crate) struct Driver {
     /// When the machine wants to be asked again, and the sleep until then.
     pub(super) sleep: Option<(u64, BoxFuture<'static, ()>)>,
     pub(super) draws: IdSource,
-    /// How many losses were told already.
-    pub(super) told_losses: usize,
+    /// How many losses of options and of messages were told already.
+    pub(super) told_losses: (usize, usize),
     /// Hooks whose `on_event` panicked.
     deaf: Vec<usize>,
     changed: bool,
@@ -111,7 +111,7 @@ impl Driver {
             reservations: Vec::new(),
             sleep: None,
             draws,
-            told_losses: 0,
+            told_losses: (0, 0),
             deaf: Vec::new(),
             changed: false,
             done: false,

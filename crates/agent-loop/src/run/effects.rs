@@ -151,7 +151,9 @@ impl Driver {
                     let segments = prepared.segments().zip(previous);
                     facts.divergence = segments.and_then(|(now, before)| now.diverges_from(&before, last.as_ref()));
                     // Those of earlier calls were told then.
-                    facts.losses = prepared.lost().get(told..).unwrap_or_default().to_vec();
+                    let (options, messages) = (&prepared.lost().options, &prepared.lost().messages);
+                    facts.losses = options.get(told.0..).unwrap_or_default().to_vec();
+                    facts.losses.extend(messages.iter_from(told.1).cloned());
                     Finished::Prepared(Box::new(prepared), Box::new(facts))
                 }
             }

@@ -46,7 +46,8 @@ impl Driver {
         let input = match finished {
             Finished::Input(input) => input,
             Finished::Prepared(prepared, facts) => {
-                self.told_losses = prepared.lost().len();
+                let lost = prepared.lost();
+                self.told_losses = (lost.options.len(), lost.messages.len());
                 self.prepared = Some(prepared);
                 Input::Prepared(Ok(facts))
             }

@@ -78,7 +78,7 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
     if strict {
         losses.extend(tool_losses(call));
     }
-    losses.extend(messages.losses().iter().cloned());
+    let lost = messages.losses().clone();
     let state = messages.state();
     body = body.messages(messages);
     if let Some(note) = note {
@@ -90,7 +90,7 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
     let each = facts.message_overhead.unwrap_or(PER_MESSAGE);
     encoded.overhead = TokenBound::AtMost(OVERHEAD.saturating_add(messages.saturating_mul(each)));
     encoded.max_output = plan.max_output;
-    encoded.losses = losses;
+    (encoded.losses.options, encoded.losses.messages) = (losses, lost);
     Ok(encoded)
 }
 

@@ -84,7 +84,7 @@ impl Wire for ToyWire {
         body = body.push(Section::Irrelevant, "", Block::new("],\"messages\":["));
         let messages = call.cache.messages(0, &call.view, encode_message)?;
         let open = messages.pieces().len();
-        let losses = messages.losses().iter().cloned().collect();
+        let losses = messages.losses().clone();
         body = body.messages(messages);
         if let (true, Some(last)) = (self.markers, open.checked_sub(1)) {
             body = body.marker(MarkerSlot::Message(last), ",\"cache\":true");
@@ -95,7 +95,7 @@ impl Wire for ToyWire {
         let mut encoded = Encoded::new(parts, body.end(if open > 0 { "]}]}" } else { "]}" }).finish());
         encoded.overhead = TokenBound::AtMost(8);
         encoded.max_output = Some(max_tokens);
-        encoded.losses = losses;
+        encoded.losses.messages = losses;
         Ok(encoded)
     }
 
