@@ -6,13 +6,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Block, Piece};
+use bytes::Bytes;
+
+use super::{Block, Piece, segments::Gather};
 use crate::{ContextView, Log, Loss, MessageId, ViewEntry, macros::getters};
 
 /// How many encodings of one conversation are kept: the model in use, its fallbacks, a summariser.
 const GENERATIONS: usize = 4;
 /// How many lists of tools or system parts are kept for each.
 const SECTIONS: usize = 8;
+
+/// How many pieces are put together once they are there.
+pub(super) const GROUP: usize = 32;
 
 /// The encoded blocks of a conversation; a handle, cheap to clone.
 ///
@@ -26,6 +31,8 @@ pub struct PieceCache(Arc<Mutex<Vec<Generation>>>);
 #[derive(Debug, Clone, Default)]
 pub struct MessagePieces {
     pub(super) pieces: Log<Piece>,
+    /// Groups of [`GROUP`] pieces put together as they are sent, so that a request is not gathered anew from thousands.
+    pub(super) joined: Log<Arc<[Bytes]>>,
     losses: Log<Loss>,
     state: u64,
 }
@@ -187,7 +194,13 @@ impl MessageWalk {
             None => encode()?,
         };
         self.used.insert(key, block.clone());
-        self.pieces.pieces.push(Piece::after(self.pieces.pieces.last(), lead, block));
+        let pieces = &mut self.pieces.pieces;
+        pieces.push(Piece::after(pieces.last(), lead, block));
+        if let Some(start) = pieces.len().checked_sub(GROUP).filter(|start| start % GROUP == 0) {
+            let mut gather = Gather::default();
+            pieces.iter_from(start).for_each(|piece| gather.piece(piece, &[]));
+            self.pieces.joined.push(gather.finish().into());
+        }
         Ok(())
     }
 

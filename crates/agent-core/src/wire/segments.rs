@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Block, Chain, ChainHash, MessagePieces, Piece, TokenBound, piece::size};
+use super::{Block, Chain, ChainHash, MessagePieces, Piece, TokenBound, piece::size, piece_cache::GROUP};
 use crate::{Log, macros::getters};
 
 /// Small pieces are put together into frames of about this size, in bytes.
@@ -55,6 +55,7 @@ pub enum MarkerSlot {
 pub struct Segments {
     prelude: Arc<[(Section, Piece)]>,
     messages: Log<Piece>,
+    joined: Log<Arc<[Bytes]>>,
     markers: Arc<[(MarkerSlot, Bytes)]>,
     tail: Bytes,
     tail_bound: TokenBound,
@@ -161,6 +162,7 @@ impl SegmentsBuilder {
         Segments {
             prelude: self.prelude.into(),
             messages: self.messages.pieces,
+            joined: self.messages.joined,
             markers: self.markers.into(),
             tail: self.tail.freeze(),
             tail_bound: self.tail_bound,
@@ -194,7 +196,9 @@ impl Segments {
 
     /// The body as frames: large pieces as they are, without a copy, small ones put together.
     pub fn frames(&self) -> Frames {
-        Frames { segments: self.clone(), at: 0, small: BytesMut::new(), ready: VecDeque::new() }
+        let size = usize::try_from(self.content_length()).unwrap_or(usize::MAX);
+        let gather = Gather { small: BytesMut::with_capacity(size.min(FRAME)), ready: VecDeque::new() };
+        Frames { segments: self.clone(), at: 0, marker: 0, gather }
     }
 
     /// The whole body in one buffer.
@@ -235,21 +239,42 @@ pub struct Frames {
     segments: Segments,
     /// The next piece; one past the last stands for the tail.
     at: usize,
+    /// The next marker.
+    marker: usize,
+    gather: Gather,
+}
+
+/// Small parts put together, large ones as they are.
+#[derive(Debug, Default)]
+pub(super) struct Gather {
     small: BytesMut,
     ready: VecDeque<Bytes>,
 }
 
-impl Frames {
+impl Gather {
+    pub(super) fn piece(&mut self, piece: &Piece, markers: &[(MarkerSlot, Bytes)]) {
+        self.small.extend_from_slice(piece.lead().as_bytes());
+        self.put(piece.body());
+        markers.iter().for_each(|(_, marker)| self.small.extend_from_slice(marker));
+        self.small.extend_from_slice(piece.close().as_bytes());
+    }
+
     fn put(&mut self, part: &Bytes) {
-        if part.len() < LARGE {
+        let is_large = part.len() >= LARGE;
+        if !is_large {
             self.small.extend_from_slice(part);
         }
-        if !self.small.is_empty() && (part.len() >= LARGE || self.small.len() >= FRAME) {
+        if !self.small.is_empty() && (is_large || self.small.len() >= FRAME) {
             self.ready.push_back(self.small.split().freeze());
         }
-        if part.len() >= LARGE {
+        if is_large {
             self.ready.push_back(part.clone());
         }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Bytes> {
+        self.ready.extend(Some(self.small.freeze()).filter(|rest| !rest.is_empty()));
+        self.ready.into()
     }
 }
 
@@ -257,25 +282,34 @@ impl Iterator for Frames {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {
-        while self.ready.is_empty() && self.at <= self.segments.len() {
-            let at = self.at;
-            self.at += 1;
-            let Some(piece) = self.segments.piece(at).cloned() else {
-                let tail = self.segments.tail.clone();
-                self.put(&tail);
-                if !self.small.is_empty() {
-                    self.ready.push_back(self.small.split().freeze());
-                }
-                break;
-            };
-            self.small.extend_from_slice(piece.lead().as_bytes());
-            self.put(piece.body());
-            let markers = self.segments.markers.clone();
-            for (_, marker) in markers.iter().filter(|(slot, _)| self.segments.index(*slot) == at) {
-                self.small.extend_from_slice(marker);
+        let Self { segments, at, marker, gather } = self;
+        while gather.ready.is_empty() && *at <= segments.len() {
+            let slot = |marker: usize| segments.markers.get(marker).map(|(slot, _)| segments.index(*slot));
+            // A group without a marker is there as it is sent.
+            let message = at.checked_sub(segments.prelude.len()).filter(|message| message % GROUP == 0);
+            let group = message.and_then(|message| segments.joined.get(message / GROUP));
+            if let Some(group) = group.filter(|_| slot(*marker).is_none_or(|slot| slot >= *at + GROUP)) {
+                group.iter().for_each(|part| gather.put(part));
+                *at += GROUP;
+                continue;
             }
-            self.small.extend_from_slice(piece.close().as_bytes());
+            match segments.piece(*at) {
+                Some(piece) => {
+                    let first = *marker;
+                    while slot(*marker).is_some_and(|slot| slot == *at) {
+                        *marker += 1;
+                    }
+                    gather.piece(piece, segments.markers.get(first..*marker).unwrap_or_default());
+                }
+                None => {
+                    gather.put(&segments.tail);
+                    if !gather.small.is_empty() {
+                        gather.ready.push_back(gather.small.split().freeze());
+                    }
+                }
+            }
+            *at += 1;
         }
-        self.ready.pop_front()
+        gather.ready.pop_front()
     }
 }

@@ -346,3 +346,46 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// However many pieces there are and wherever markers stand: the frames are the parts in their order.
+    #[test]
+    fn frames_are_the_parts_in_their_order(
+        sizes in prop::collection::vec(prop_oneof![9 => 0..40usize, 1 => 4_000..5_000usize], 0..150),
+        prelude in 0..4usize,
+        slots in prop::collection::vec((any::<bool>(), 0..160usize), 0..5),
+    ) {
+        let mut ids = IdSource::seeded(5);
+        let mut transcript = Transcript::new();
+        for (i, size) in sizes.iter().enumerate() {
+            let text = format!("{i}:{}", "x".repeat(*size));
+            transcript.append(Message::from(UserMessage::text(ids.message(0), text))).unwrap();
+        }
+        let messages = PieceCache::new().messages(0, &view(&transcript), |walk, entry| {
+            let text = entry.message().text().to_owned();
+            walk.block(0, 0, "<", || Ok::<_, ()>(Block::new(text).close(">")))
+        }).unwrap();
+        let mut body = SegmentsBuilder::new(CacheOrder::ToolsFirst);
+        let mut parts: Vec<(String, &str)> = Vec::new();
+        for i in 0..prelude {
+            body = body.push(Section::System, "(", Block::new(i.to_string()).close(")"));
+            parts.push((format!("({i}"), ")"));
+        }
+        for entry in view(&transcript).entries().iter() {
+            parts.push((format!("<{}", entry.message().text()), ">"));
+        }
+        let mut markers = vec![String::new(); parts.len() + 200];
+        let mut sorted: Vec<_> = slots.iter().filter(|(in_prelude, at)| !in_prelude || *at < prelude).collect();
+        sorted.sort_by_key(|(in_prelude, at)| (!in_prelude, *at));
+        for (in_prelude, at) in sorted {
+            let slot = if *in_prelude { MarkerSlot::Prelude(*at) } else { MarkerSlot::Message(*at) };
+            body = body.marker(slot, "!");
+            markers[if *in_prelude { *at } else { prelude + at }].push('!');
+        }
+        let segments = body.messages(messages).end("]").finish();
+        let expected: String =
+            parts.iter().zip(&markers).map(|((open, close), marker)| format!("{open}{marker}{close}")).collect();
+        prop_assert_eq!(text(&segments), expected + "]");
+        prop_assert_eq!(segments.content_length(), segments.to_bytes().len() as u64);
+    }
+}
