@@ -121,7 +121,7 @@ fn long(bench: &Bench<'_>, clients: &[&Client], _: Extent) -> Result<Option<Tabl
         let after = bench.server.seen()?;
         let connections = once.clone().and_then(|_| {
             whole(after.requests - before.requests, CALLS + 1)?;
-            Ok(ratio(after.connections - before.connections, 1))
+            Ok(ratio((after.connections - before.connections).saturating_sub(1), 1))
         });
         let cpu = if client.is_own() { bench.median(run) } else { once };
         table.row(client.name, vec![cell(cpu), cell(connections)]);

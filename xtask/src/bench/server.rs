@@ -18,6 +18,7 @@ pub(super) struct Server {
 /// What the server has seen so far.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
+    /// Those that asked what it has seen, too: one each time.
     pub(super) connections: u64,
     pub(super) requests: u64,
 }

@@ -2,7 +2,8 @@
 //!
 //! The path says what is answered: `/s16/<events>/..` a stream of OpenAI chunks and `/a16/<events>/..` one of Anthropic
 //! events, both in writes of 16 KiB; `/turn/<calls>/<delay in ms>/..` a tool call until the request holds so many tool
-//! results, then a text; `/stats` how many connections and requests there were before. A path with `messages` in it is
+//! results, then a text; `/stats` how many connections there were, its own too, and how many
+//! requests of the other kinds. A path with `messages` in it is
 //! Anthropic's. The port is the first line that it prints.
 
 mod answers;
@@ -52,6 +53,7 @@ async fn accept(listener: TcpListener) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
+                CONNECTIONS.fetch_add(1, Relaxed);
                 tokio::spawn(serve(stream));
             }
             // Out of files: those that end make room.
@@ -64,15 +66,12 @@ async fn accept(listener: TcpListener) {
 async fn serve(mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(4096);
-    let mut counted = false;
     while let Some((head, body)) = request(&mut stream, &mut buffer).await? {
         let path = head.split(' ').nth(1).unwrap_or("/");
         let mut parts = path.trim_start_matches('/').split('/');
         let (mode, count) = (parts.next().unwrap_or(""), parts.next().and_then(|part| part.parse().ok()).unwrap_or(0));
         if mode != "stats" {
             REQUESTS.fetch_add(1, Relaxed);
-            CONNECTIONS.fetch_add(u64::from(!counted), Relaxed);
-            counted = true;
         }
         match mode {
             "s16" | "a16" => {
