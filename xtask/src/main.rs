@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal: printing is its job")]
 #![expect(clippy::disallowed_methods, reason = "a native tool: it reads files, the environment and starts cargo")]
 
+mod bench;
 mod check;
 mod clippy;
 mod conformance;
@@ -46,6 +47,7 @@ const COMMANDS: &[Row] = &[
     Row { name: "docs", summary: "build docs, run doctests, check links", run: docs::run },
     Row { name: "deny", summary: "check licences, bans and sources", run: deny::run },
     Row { name: "wasm", summary: "build for wasm32 (installs Debian packages)", run: wasm::run },
+    Row { name: "bench", summary: "--peers [--fast] [--only NAME]: figures beside other libraries'", run: bench::run },
     Row { name: "conformance", summary: "wires [--fast]: our wires against real peers", run: conformance::run },
 ];
 

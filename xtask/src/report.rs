@@ -52,6 +52,8 @@ pub(crate) enum Error {
     Failed { command: String, status: String, stderr: String },
     /// A file or folder could not be read.
     Read { path: PathBuf, source: io::Error },
+    /// A file or folder could not be written.
+    Write { path: PathBuf, source: io::Error },
     /// Output that should be JSON isn't.
     Json { what: &'static str, source: serde_json::Error },
     /// A manifest isn't TOML.
@@ -72,6 +74,7 @@ impl fmt::Display for Error {
                 write!(f, "`{command}` failed ({status}); run it by hand to see why\n{stderr}")
             }
             Self::Read { path, .. } => write!(f, "could not read {}", path.display()),
+            Self::Write { path, .. } => write!(f, "could not write {}", path.display()),
             Self::Json { what, .. } => write!(f, "{what} is not the JSON that this tool knows"),
             Self::Toml { path, .. } => write!(f, "{} is not valid TOML", path.display()),
             Self::Field { what, field } => {
@@ -87,7 +90,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Start { source, .. } | Self::Read { source, .. } => Some(source),
+            Self::Start { source, .. } | Self::Read { source, .. } | Self::Write { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
             Self::Toml { source, .. } => Some(source),
             Self::Failed { .. } | Self::Field { .. } | Self::Argument { .. } => None,

@@ -1,0 +1,158 @@
+//! The programs of `benches/peers`: which there are, what each can do, and how they are built.
+
+use std::path::PathBuf;
+
+use crate::{
+    report::Error,
+    runner::{self, Runner},
+};
+
+/// Package and program of the server.
+pub(super) const SERVER: &str = "peers-server";
+const MANIFEST: &str = "benches/peers/Cargo.toml";
+
+/// A program that is measured; a floor that reads in two ways has two rows.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// What `--only` calls it.
+    pub(super) key: &'static str,
+    /// What the tables call it.
+    pub(super) name: &'static str,
+    /// The package and its program.
+    pub(super) package: &'static str,
+    /// The word that makes it read a stream.
+    pub(super) stream: &'static str,
+    /// The protocols whose streams it reads.
+    pub(super) speaks: &'static [&'static str],
+    /// Whether it runs tools in a loop.
+    pub(super) turns: bool,
+    /// The most runs at once that are worth waiting for; 0 is none.
+    pub(super) crowd: u64,
+    /// The program whose size is told, and its package.
+    pub(super) hello: Option<(&'static str, &'static str)>,
+}
+
+const BOTH: &[&str] = &["openai", "anthropic"];
+
+pub(super) const CLIENTS: &[Client] = &[
+    Client {
+        key: "floor",
+        name: "floor",
+        package: "peers-floor",
+        stream: "stream",
+        speaks: BOTH,
+        turns: true,
+        crowd: u64::MAX,
+        hello: None,
+    },
+    Client {
+        key: "floor",
+        name: "floor that searches",
+        package: "peers-floor",
+        stream: "scan",
+        speaks: BOTH,
+        turns: false,
+        crowd: 0,
+        hello: None,
+    },
+    Client {
+        key: "ours",
+        name: OURS,
+        package: "peers-mainspring",
+        stream: "stream",
+        speaks: BOTH,
+        turns: true,
+        crowd: u64::MAX,
+        hello: Some(("peers-hello", "peers-hello")),
+    },
+    Client {
+        key: "yoagent",
+        name: "yoagent 0.26.6",
+        package: "peers-yoagent",
+        stream: "stream",
+        speaks: BOTH,
+        turns: true,
+        // 10,000 take it four minutes.
+        crowd: 1_000,
+        hello: Some(("peers-yoagent", "hello-yoagent")),
+    },
+    Client {
+        key: "rig",
+        name: "rig 0.46.0",
+        package: "peers-rig",
+        stream: "stream",
+        speaks: BOTH,
+        turns: true,
+        crowd: u64::MAX,
+        hello: Some(("peers-rig", "hello-rig")),
+    },
+    Client {
+        key: "genai",
+        name: "genai 0.7.2",
+        package: "peers-genai",
+        stream: "stream",
+        speaks: BOTH,
+        turns: true,
+        crowd: u64::MAX,
+        hello: Some(("peers-genai", "hello-genai")),
+    },
+    Client {
+        key: "async-openai",
+        name: "async-openai 0.43.0",
+        package: "peers-async-openai",
+        stream: "stream",
+        speaks: &["openai"],
+        turns: false,
+        crowd: 0,
+        hello: Some(("peers-async-openai", "hello-async-openai")),
+    },
+];
+
+/// The row whose figures have targets.
+pub(super) const OURS: &str = "mainspring";
+
+impl Client {
+    /// Whether it is ours or the floor: one that fails is a fault.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self.key, "ours" | "floor")
+    }
+}
+
+/// Where the programs are built and lie.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pub(super) runner: &'a Runner,
+    /// The target folder of the peers' workspace.
+    pub(super) target: PathBuf,
+}
+
+impl Place<'_> {
+    /// Builds one program and nothing else, so that features of others do not reach it.
+    pub(super) fn builds(&self, package: &str, program: &str) -> Result<bool, Error> {
+        let mut command = self.runner.cargo(["build", "--release", "--locked", "-j2", "--ignore-rust-version"]);
+        command.args(["--manifest-path", MANIFEST, "-p", package, "--bin", program, "--target-dir"]).arg(&self.target);
+        runner::passes(&mut command)
+    }
+
+    /// A program that was built.
+    pub(super) fn program(&self, name: &str) -> PathBuf {
+        self.target.join("release").join(name)
+    }
+
+    /// How many crates a package brings to a normal build, build scripts and macros included, itself not counted.
+    pub(super) fn crates(&self, package: &str) -> Result<u64, Error> {
+        let mut command = self.runner.cargo(["tree", "--locked", "-e", "normal,build", "--prefix", "none"]);
+        command.args(["--manifest-path", MANIFEST, "-p", package, "--format", "{p}"]);
+        let text = runner::output(&mut command)?;
+        let mut crates: Vec<_> = text.lines().filter_map(unit).collect();
+        crates.sort_unstable();
+        crates.dedup();
+        Ok(crates.iter().skip(1).map(|_| 1).sum())
+    }
+}
+
+/// Name and version of a line like `serde v1.0.229 (proc-macro)`.
+fn unit(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split_whitespace();
+    Some((words.next()?, words.next()?))
+}

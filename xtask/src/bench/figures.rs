@@ -1,0 +1,208 @@
+//! The figures: how each is measured, and what ours may be (see benches/peers/README.md).
+
+use std::fs;
+
+use super::{
+    client::Client,
+    measure::{Bench, Outcome},
+    table::{Cell, Column, Table},
+};
+use crate::{report::Error, runner};
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Events of the two streams whose difference is counted.
+    events: (u64, u64),
+    /// After how many turns one more is counted, and the most instructions of ours.
+    turns: &'static [(u64, f64)],
+    /// How many runs go on at once.
+    crowds: &'static [u64],
+}
+
+impl Extent {
+    pub(super) fn of(fast: bool) -> Self {
+        if fast {
+            Self { events: (1_000, 3_000), turns: &[(10, 130_000.0), (100, 170_000.0)], crowds: &[1_000] }
+        } else {
+            let turns = &[(10, 130_000.0), (100, 170_000.0), (300, 250_000.0)];
+            Self { events: (1_000, 6_000), turns, crowds: &[1_000, 9_900] }
+        }
+    }
+}
+
+/// `None` where it cannot be measured here.
+type Figure = fn(&Bench<'_>, &[&Client], Extent) -> Result<Option<Table>, Error>;
+
+pub(super) const ALL: &[Figure] = &[openai, anthropic, turns, long, crowd, size];
+
+/// The events of the stream whose time is taken.
+const EVENTS: u64 = 50_000;
+/// The tool calls of the long run.
+const CALLS: u64 = 1_000;
+/// Turns over which the cost of one is averaged.
+const STEP: u64 = 10;
+
+fn openai(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Option<Table>, Error> {
+    Ok(stream(bench, clients, extent, "openai", "OpenAI chunks of 301 bytes", 7_000.0))
+}
+
+fn anthropic(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Option<Table>, Error> {
+    let what = "Anthropic events of 127 bytes, half text, half tool arguments";
+    Ok(stream(bench, clients, extent, "anthropic", what, 3_500.0))
+}
+
+fn stream(bench: &Bench<'_>, clients: &[&Client], extent: Extent, api: &str, what: &str, max: f64) -> Option<Table> {
+    let (low, high) = extent.events;
+    let how = format!(
+        "Instructions: the difference of {high} and {low} events under callgrind, by event. CPU time: of {EVENTS} events \
+         with start-up, user and kernel, by event. Writes of 16 KiB; every client must come to the same text."
+    );
+    let columns = vec![Column::new("instructions per event", 0).at_most(max), Column::new("CPU ns per event", 0)];
+    let mut table = Table::new(format!("A streamed event: {what}"), how, columns);
+    let mut expected = None;
+    for client in clients.iter().filter(|client| client.speaks.contains(&api)) {
+        let instructions = bench.counts().then(|| {
+            let (few, many) = (
+                bench.count(client, &[client.stream, api], &[low])?,
+                bench.count(client, &[client.stream, api], &[high])?,
+            );
+            Ok(ratio(many.0.saturating_sub(few.0), high - low))
+        });
+        let run = || bench.run(client, &[client.stream, api], &[EVENTS]);
+        let cpu = run().and_then(|figures| {
+            let text = figures.of("text")?;
+            let of_all = *expected.get_or_insert(text);
+            whole(text, of_all)?;
+            bench.median(|| Ok(ratio(run()?.of("cpu_ns")?, EVENTS)))
+        });
+        table.row(client.name, vec![instructions.map_or(Cell::None, cell), cell(cpu)]);
+    }
+    Some(table)
+}
+
+fn turns(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Option<Table>, Error> {
+    if !bench.counts() {
+        return Ok(None);
+    }
+    let how = format!(
+        "Instructions per turn (a call, its result), from runs of N and N + {STEP} turns under callgrind. Streams of \
+         OpenAI chunks; one tool."
+    );
+    let columns = extent.turns.iter().map(|(at, max)| Column::new(format!("at N = {at}"), 0).at_most(*max)).collect();
+    let mut table = Table::new("One more turn over HTTP", how, columns);
+    for client in clients.iter().filter(|client| client.turns) {
+        let count = |turns: u64| {
+            let (count, figures) = bench.count(client, &["turns"], &[turns])?;
+            whole(figures.of("turns")?, turns + 1).map(|()| count)
+        };
+        let cells = extent.turns.iter().map(|(at, _)| {
+            let (more, less) = (count(at + STEP), count(*at));
+            cell(more.and_then(|more| Ok(ratio(more.saturating_sub(less?), STEP))))
+        });
+        table.row(client.name, cells.collect());
+    }
+    Ok(Some(table))
+}
+
+fn long(bench: &Bench<'_>, clients: &[&Client], _: Extent) -> Result<Option<Table>, Error> {
+    let how = "CPU time of the whole process, user and kernel, and the connections that the server saw. Times depend on \
+               the machine: read them beside the floor's.";
+    let columns = vec![Column::new("CPU ms", 1).at_most(60.0), Column::new("connections", 0).at_most(1.0)];
+    let mut table = Table::new(format!("A run of {CALLS} turns over HTTP"), how, columns);
+    for client in clients.iter().filter(|client| client.turns) {
+        let run = || {
+            let figures = bench.run(client, &["turns"], &[CALLS])?;
+            whole(figures.of("turns")?, CALLS + 1)?;
+            Ok(ratio(figures.of("cpu_ns")?, 1_000_000))
+        };
+        let before = bench.server.seen()?;
+        let once = run();
+        let after = bench.server.seen()?;
+        let connections = once.clone().and_then(|_| {
+            whole(after.requests - before.requests, CALLS + 1)?;
+            Ok(ratio((after.connections - before.connections).saturating_sub(1), 1))
+        });
+        let cpu = if client.is_own() { bench.median(run) } else { once };
+        table.row(client.name, vec![cell(cpu), cell(connections)]);
+    }
+    Ok(Some(table))
+}
+
+fn crowd(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Option<Table>, Error> {
+    let how = "Runs of two tool calls and a text, all at once on one thread, over 16 addresses; the server waits 20 ms \
+               before it answers. CPU time of the process by run; growth of its memory to the peak (`VmHWM`) by run.";
+    let mut columns = Vec::new();
+    for runs in extent.crowds {
+        columns.push(Column::new(format!("CPU us per run, {runs} runs"), 0).at_most(250.0));
+        columns.push(Column::new(format!("KB per run, {runs} runs"), 1).at_most(40.0));
+    }
+    if extent.crowds.len() > 1 {
+        columns.push(Column::new("growth of CPU per run", 2).at_most(1.25));
+    }
+    let mut table = Table::new("Many runs at once", how, columns);
+    for client in clients.iter().filter(|client| client.crowd > 0) {
+        let mut cells = Vec::new();
+        let mut costs = Vec::new();
+        for runs in extent.crowds {
+            if *runs > client.crowd {
+                cells.extend([Cell::None, Cell::None]);
+                continue;
+            }
+            let run = || {
+                let figures = bench.run(client, &["crowd"], &[*runs, 20])?;
+                whole(figures.of("whole")?, *runs)?;
+                Ok((ratio(figures.of("cpu_ns")?, runs * 1_000), ratio(figures.of("grown_bytes")?, runs * 1_000)))
+            };
+            let memory = run();
+            let cpu = if client.is_own() { bench.median(|| Ok(run()?.0)) } else { memory.clone().map(|(cpu, _)| cpu) };
+            costs.extend(cpu.clone());
+            cells.extend([cell(cpu), cell(memory.map(|(_, bytes)| bytes))]);
+        }
+        if extent.crowds.len() > 1 {
+            let growth = costs.first().zip(costs.get(1)).map(|(few, many)| many / few);
+            cells.push(growth.map_or(Cell::None, Cell::Value));
+        }
+        table.row(client.name, cells);
+    }
+    Ok(Some(table))
+}
+
+fn size(bench: &Bench<'_>, clients: &[&Client], _: Extent) -> Result<Option<Table>, Error> {
+    let how = "A program with one prompt: its size in the release profile as cargo has it, stripped; and the crates \
+               that it compiles, macros and build scripts included, itself not.";
+    let columns = vec![Column::new("MB stripped", 2).at_most(4.0), Column::new("crates", 0).at_most(80.0)];
+    let mut table = Table::new("A bare agent", how, columns);
+    for client in clients {
+        let Some((package, program)) = client.hello else { continue };
+        if !bench.place.builds(package, program)? {
+            table.row(client.name, vec![Cell::Failed("not built".to_owned()), Cell::None]);
+            continue;
+        }
+        let stripped = bench.place.target.join(format!("{program}.stripped"));
+        let mut strip = bench.place.runner.program("strip");
+        strip.arg("-o").arg(&stripped).arg(bench.place.program(program));
+        let bytes = match runner::output(&mut strip) {
+            Ok(_) => fs::metadata(&stripped).map(|file| file.len()).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let crates = bench.place.crates(package)?;
+        table.row(client.name, vec![cell(bytes.map(|bytes| ratio(bytes, 1_000_000))), cell(Ok(ratio(crates, 1)))]);
+    }
+    Ok(Some(table))
+}
+
+/// `count / by`; counts here are far below the 2^53 up to which this is exact.
+#[expect(clippy::cast_precision_loss, reason = "counts of instructions, bytes and nanoseconds of one run")]
+fn ratio(count: u64, by: u64) -> f64 {
+    count as f64 / by.max(1) as f64
+}
+
+fn cell(outcome: Outcome<f64>) -> Cell {
+    outcome.map_or_else(Cell::Failed, Cell::Value)
+}
+
+/// A program that did only a part of its work is not compared with those that did it all.
+fn whole(done: u64, asked: u64) -> Outcome<()> {
+    if done == asked { Ok(()) } else { Err(format!("it did {done} of {asked}")) }
+}
