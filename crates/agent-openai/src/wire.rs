@@ -1,9 +1,9 @@
 //! The wire: its settings, its credentials, and core's `Wire` over the encoder and the decoder.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use agent_core::{
-    Credential, Encoded, ModelCall, ModelFacts, Origin, ProviderError, ProviderErrorKind, Segments, Wire,
+    ChainHash, Credential, Encoded, ModelCall, ModelFacts, Origin, ProviderError, ProviderErrorKind, Segments, Wire,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Uri, header, request::Parts, uri::InvalidUri};
 
@@ -22,11 +22,16 @@ use crate::{ChatDecoder, PROTOCOL, Profile, TextSyntax, chat};
 pub struct ChatWire {
     pub(crate) provider: String,
     pub(crate) base: String,
+    /// Where calls go; nothing where no address was given.
+    pub(crate) endpoint: Option<Uri>,
     pub(crate) profile: Profile,
+    /// Of everything in the profile that may change how messages are encoded.
+    pub(crate) encoding: ChainHash,
     pub(crate) headers: HeaderMap,
     pub(crate) text_syntax: Option<TextSyntax>,
     pub(crate) strict_tools: bool,
-    models: BTreeMap<String, ModelFacts>,
+    models: BTreeMap<String, Arc<ModelFacts>>,
+    unknown: Arc<ModelFacts>,
 }
 
 impl ChatWire {
@@ -40,6 +45,9 @@ impl ChatWire {
         Self {
             provider: profile.name.to_string(),
             base: profile.base.to_string(),
+            endpoint: endpoint(&profile.base),
+            encoding: ChainHash::of(&[b"openai-chat 1", format!("{profile:?}").as_bytes()]),
+            unknown: Arc::new(unknown(&profile.name)),
             profile,
             headers: HeaderMap::new(),
             text_syntax: None,
@@ -64,13 +72,14 @@ impl ChatWire {
     pub fn at(self, base: &str) -> Result<Self, InvalidUri> {
         let base = base.trim().trim_end_matches('/');
         base.parse::<Uri>()?;
-        Ok(Self { base: base.to_owned(), ..self })
+        Ok(Self { base: base.to_owned(), endpoint: endpoint(base), ..self })
     }
 
     /// Names the provider, for origins and for the extras of a call: the profile's name if it isn't set.
     #[must_use]
     pub fn provider(self, name: impl Into<String>) -> Self {
-        Self { provider: name.into(), ..self }
+        let provider = name.into();
+        Self { unknown: Arc::new(unknown(&provider)), provider, ..self }
     }
 
     /// Adds a header to every request. With `authorization` no credential is added.
@@ -98,18 +107,24 @@ impl ChatWire {
     /// Says what is known of a model.
     #[must_use]
     pub fn model(mut self, facts: ModelFacts) -> Self {
-        self.models.insert(facts.model.clone(), facts);
+        self.models.insert(facts.model.clone(), Arc::new(facts));
         self
     }
 
     /// What is known of a model; of one that nobody told of, that it may see images.
-    pub fn facts(&self, model: &str) -> ModelFacts {
-        self.models.get(model).cloned().unwrap_or_else(|| {
-            let mut facts = ModelFacts::new(&self.provider, model);
-            (facts.abilities.images, facts.abilities.reasoning) = (true, true);
-            facts
-        })
+    pub fn facts(&self, model: &str) -> Arc<ModelFacts> {
+        self.models.get(model).unwrap_or(&self.unknown).clone()
     }
+}
+
+fn endpoint(base: &str) -> Option<Uri> {
+    format!("{base}/chat/completions").parse().ok().filter(|_| !base.is_empty())
+}
+
+fn unknown(provider: &str) -> ModelFacts {
+    let mut facts = ModelFacts::new(provider, "");
+    (facts.abilities.images, facts.abilities.reasoning) = (true, true);
+    facts
 }
 
 impl Wire for ChatWire {

@@ -1,10 +1,10 @@
 //! JSON from servers, read one level at a time and leniently, with the order of keys and the text of values kept.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, marker::PhantomData};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor, value},
 };
 use serde_json::value::RawValue;
 
@@ -105,15 +105,63 @@ pub fn json_literal(text: &str) -> Option<(Cow<'_, str>, &str)> {
 }
 
 /// Reads a field as the type that is expected where it is that, and as nothing where it is not: what servers leave out,
-/// set to null or get wrong must not cost an answer. For `#[serde(deserialize_with)]`.
+/// set to null or get wrong must not cost an answer. For `#[serde(deserialize_with)]`, in types whose own fields are read
+/// so too.
 ///
 /// # Errors
-/// Only where it is no JSON.
-pub fn json_lenient<'de: 'a, 'a, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+/// Only where it is no JSON, or an object says something twice.
+pub fn json_lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'a>,
+    T: Deserialize<'de>,
 {
-    let raw = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(raw.get()).ok())
+    deserializer.deserialize_any(Lenient(PhantomData))
+}
+
+struct Lenient<T>(PhantomData<T>);
+
+/// A plain value is handed on; what the type does not take is nothing.
+macro_rules! plain {
+    ($($visit:ident: $type:ty => $deserializer:ident),*) => {$(
+        fn $visit<E: serde::de::Error>(self, value: $type) -> Result<Self::Value, E> {
+            Ok(T::deserialize(value::$deserializer::<value::Error>::new(value)).ok())
+        }
+    )*};
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Lenient<T> {
+    type Value = Option<T>;
+
+    plain! {
+        visit_bool: bool => BoolDeserializer,
+        visit_u64: u64 => U64Deserializer,
+        visit_i64: i64 => I64Deserializer,
+        visit_f64: f64 => F64Deserializer,
+        visit_borrowed_str: &'de str => BorrowedStrDeserializer,
+        visit_string: String => StringDeserializer
+    }
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Self::Value, E> {
+        self.visit_string(value.to_owned())
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let read = T::deserialize(value::SeqAccessDeserializer::new(&mut seq)).ok();
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(read)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let read = T::deserialize(value::MapAccessDeserializer::new(&mut map)).ok();
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(read)
+    }
 }

@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::{ChatWire, EffortStyle, Profile, StructuredStyle, json::write, lower_strict_schema};
 
 pub(super) struct Plan {
-    /// `"name":value`, and what it breaks.
-    pub(super) fields: Vec<(Section, String)>,
+    /// The fields, as `"name":value` with commas between, by what a change of them breaks.
+    pub(super) fields: [(Section, String); 3],
     /// What is said behind the instructions.
     pub(super) words: Option<String>,
     pub(super) max_output: Option<u64>,
@@ -19,70 +19,82 @@ pub(super) struct Plan {
 
 pub(super) fn plan(wire: &ChatWire, call: &ModelCall, facts: &ModelFacts) -> Result<Plan, ProviderError> {
     let (options, profile) = (&call.options, &wire.profile);
-    let (mut fields, mut losses) = (Vec::new(), Vec::new());
-    let mut put = |section: Section, name: &str, value: String| fields.push((section, format!("\"{name}\":{value}")));
-    put(Section::Irrelevant, "stream", "true".into());
+    let mut losses = Vec::new();
+    let mut fields =
+        [Section::Irrelevant, Section::MessageOption, Section::Option].map(|section| (section, String::new()));
+    let mut put = |section: Section, name: &str, value: &str| {
+        let Some((_, text)) = fields.iter_mut().find(|(known, _)| *known == section) else { return };
+        text.reserve(name.len().saturating_add(value.len()).saturating_add(4));
+        [if text.is_empty() { "\"" } else { ",\"" }, name, "\":", value].iter().for_each(|part| text.push_str(part));
+    };
+    put(Section::Irrelevant, "stream", "true");
     if profile.stream_options {
-        put(Section::Irrelevant, "stream_options", r#"{"include_usage":true}"#.into());
+        put(Section::Irrelevant, "stream_options", r#"{"include_usage":true}"#);
     }
     let limit = options.max_output.or(facts.max_output);
     if let Some(tokens) = limit {
         let name = if profile.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
-        put(Section::Irrelevant, name, tokens.to_string());
+        put(Section::Irrelevant, name, &tokens.to_string());
     }
     let sampling = [("temperature", options.temperature), ("top_p", options.top_p)];
     for (name, value) in sampling.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         if facts.abilities.temperature {
-            put(Section::Irrelevant, name, json!(value).to_string());
+            put(Section::Irrelevant, name, &json!(value).to_string());
         } else {
             losses.push(Loss::option(format!("`{name}`, which the model refuses")));
         }
     }
     if let Some(seed) = options.seed {
-        put(Section::Irrelevant, "seed", seed.to_string());
+        put(Section::Irrelevant, "seed", &seed.to_string());
     }
     if !options.stop_sequences.is_empty() {
-        put(Section::Irrelevant, "stop", write(&options.stop_sequences)?);
+        put(Section::Irrelevant, "stop", &write(&options.stop_sequences)?);
     }
     if !call.tools.specs().is_empty() {
         match &options.tool_choice {
             ToolChoice::Auto => {}
-            ToolChoice::Never => put(Section::Irrelevant, "tool_choice", "\"none\"".into()),
-            ToolChoice::Required => put(Section::Irrelevant, "tool_choice", "\"required\"".into()),
+            ToolChoice::Never => put(Section::Irrelevant, "tool_choice", "\"none\""),
+            ToolChoice::Required => put(Section::Irrelevant, "tool_choice", "\"required\""),
             ToolChoice::Tool(name) => {
                 let choice = json!({"type": "function", "function": {"name": name}});
-                put(Section::Irrelevant, "tool_choice", choice.to_string());
+                put(Section::Irrelevant, "tool_choice", &choice.to_string());
             }
             _ => losses.push(Loss::option("a choice of tools that the wire does not know")),
         }
         match options.parallel_calls {
-            Some(parallel) if profile.parallel => put(Section::Irrelevant, "parallel_tool_calls", parallel.to_string()),
+            Some(parallel) if profile.parallel => {
+                put(Section::Irrelevant, "parallel_tool_calls", if parallel { "true" } else { "false" })
+            }
             Some(_) => losses.push(Loss::option("the switch for parallel calls, which the vendor has not")),
             None => {}
         }
     }
     for (name, value) in effort(profile.effort, options.reasoning, facts, &mut losses) {
-        put(Section::MessageOption, name, value);
+        put(Section::MessageOption, name, &value);
     }
     let mut words = None;
     if let Some(schema) = &options.output_schema {
         let (field, said) = structured(profile, schema, &mut losses)?;
         if let Some(value) = field {
-            put(Section::Option, "response_format", value);
+            put(Section::Option, "response_format", &value);
         }
         words = said;
     }
     if profile.cache_key && options.cache != CacheLifetime::Off && !options.system.is_empty() {
         // It depends on nothing behind the instructions, so that a conversation keeps it.
         let key = ChainHash::of(&[options.system.join("\n\n").as_bytes()]);
-        put(Section::Irrelevant, "prompt_cache_key", write(&format!("ms-{key:?}"))?);
+        put(Section::Irrelevant, "prompt_cache_key", &format!("\"ms-{key:?}\""));
     }
     if let Some(extras) = options.extras.get(&wire.provider) {
         // Of the vendor's own: not judged, and part of what the cache may see.
         let inner = extras.get().trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).map(str::trim);
         match inner {
             Some("") => {}
-            Some(inner) => fields.push((Section::Option, inner.to_owned())),
+            Some(inner) => {
+                let [.., (_, text)] = &mut fields;
+                text.push_str(if text.is_empty() { "" } else { "," });
+                text.push_str(inner);
+            }
             None => losses.push(Loss::option("extras that are no JSON object")),
         }
     }

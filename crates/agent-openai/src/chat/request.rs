@@ -4,7 +4,7 @@ use agent_core::{
     Block, CacheOrder, ChainHash, Encoded, Loss, ModelCall, Origin, ProviderError, ProviderErrorKind, Section,
     SegmentsBuilder, TokenBound, ToolSpec, Wire,
 };
-use http::{HeaderValue, Request, header, request::Parts};
+use http::{HeaderValue, Method, Request, header, request::Parts};
 use serde::Serialize;
 
 use super::{messages::Encoder, options};
@@ -42,7 +42,7 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
         .identity(model.as_bytes())
         .identity(wire.base.as_bytes())
         .push(Section::Irrelevant, "{\"model\":", Block::new(write(model)?));
-    for (section, text) in plan.fields {
+    for (section, text) in plan.fields.into_iter().filter(|(_, text)| !text.is_empty()) {
         body = body.push(section, ",", Block::new(text));
     }
     let strict = wire.strict_tools && wire.profile.strict;
@@ -117,28 +117,20 @@ fn tool_losses(call: &ModelCall) -> impl Iterator<Item = Loss> {
 fn generation(wire: &ChatWire, facts: &agent_core::ModelFacts, target: &Origin, has_tools: bool) -> u64 {
     let can = &facts.abilities;
     let tools = has_tools && wire.profile.replays_reasoning;
-    let system = wire.profile.developer;
-    let flags = format!(
-        "openai-chat 1 {:?} {} {} {tools} {system} {:?} {} {} {:?}",
-        wire.profile,
-        can.images,
-        can.documents,
-        facts.max_image_tokens,
-        wire.strict_tools,
-        target.model,
-        facts.context_window
-    );
-    let hash = ChainHash::of(&[flags.as_bytes(), wire.provider.as_bytes()]);
+    let flags = [can.images, can.documents, tools, wire.strict_tools].map(u8::from);
+    let numbers = [facts.max_image_tokens, facts.context_window].map(|n| n.unwrap_or(u64::MAX).to_le_bytes());
+    let parts = [&flags[..], numbers.as_flattened(), target.provider.as_bytes(), target.model.as_bytes()];
+    let hash = wire.encoding.then(ChainHash::of(&parts));
     u64::try_from(hash.bits() >> 64).unwrap_or_default()
 }
 
 fn head(wire: &ChatWire) -> Result<Parts, ProviderError> {
-    let request = Request::post(format!("{}/chat/completions", wire.base)).body(());
-    let (mut parts, ()) = request
-        .map_err(|source| {
-            ProviderError::new(ProviderErrorKind::InvalidRequest, "the address is no address").with_source(source)
-        })?
-        .into_parts();
+    let Some(endpoint) = wire.endpoint.clone() else {
+        let text = format!("nobody said where `{}` is; give the wire an address with `at`", wire.provider);
+        return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, text));
+    };
+    let (mut parts, ()) = Request::new(()).into_parts();
+    (parts.method, parts.uri) = (Method::POST, endpoint);
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     // What the caller sets himself stands once, in his words.
     parts.headers.extend(wire.headers.clone());

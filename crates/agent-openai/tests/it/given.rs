@@ -9,6 +9,14 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
 
+/// The wire of a profile; where nobody knows the address, at some address.
+pub(crate) fn of(name: &str) -> ChatWire {
+    let profile = agent_openai::Profile::named(name).unwrap();
+    let nowhere = profile.base.is_empty();
+    let wire = ChatWire::of(profile);
+    if nowhere { wire.at("http://localhost:1/v1").unwrap() } else { wire }
+}
+
 pub(crate) fn decode_with(
     wire: &ChatWire,
     pieces: impl IntoIterator<Item = Bytes>,

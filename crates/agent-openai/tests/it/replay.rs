@@ -8,14 +8,10 @@ use agent_openai::{ChatWire, Profile};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::given::{Talk, body, decode_with};
+use crate::given::{Talk, body, decode_with, of};
 
 fn options() -> CallOptions {
     CallOptions::new("m").max_output(100)
-}
-
-fn of(name: &str) -> ChatWire {
-    ChatWire::of(Profile::named(name).unwrap())
 }
 
 fn answer(wire: &ChatWire, chunks: &[Value]) -> AssistantMessage {

@@ -8,14 +8,10 @@ use agent_openai::{ChatWire, Profile};
 use http::HeaderValue;
 use serde_json::json;
 
-use crate::given::{Talk, body};
+use crate::given::{Talk, body, of};
 
 fn options() -> CallOptions {
     CallOptions::new("gpt-x").system("You help.").max_output(100)
-}
-
-fn of(name: &str) -> ChatWire {
-    ChatWire::of(Profile::named(name).unwrap())
 }
 
 #[test]
@@ -173,4 +169,10 @@ fn a_note_stands_behind_the_last_message_and_outside_of_the_chain() {
     assert_eq!(noted.diverges_from(plain.chain(), Some(&plain)), None);
     let sent: serde_json::Value = serde_json::from_slice(&noted.to_bytes()).unwrap();
     assert_eq!(sent["messages"][2], json!({"role": "user", "content": "Be brief."}));
+}
+
+#[test]
+fn a_wire_without_an_address_says_what_is_missing() {
+    let error = ChatWire::of(Profile::compatible()).encode(&Talk::new().call(options())).unwrap_err();
+    assert!(error.to_string().contains("give the wire an address"), "{error}");
 }

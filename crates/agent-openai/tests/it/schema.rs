@@ -10,11 +10,7 @@ use agent_openai::{ChatWire, Profile, lower_strict_schema};
 use agent_testkit::schema_faults;
 use serde_json::{Value, json};
 
-use crate::given::{Talk, body, tools};
-
-fn of(name: &str) -> ChatWire {
-    ChatWire::of(Profile::named(name).unwrap())
-}
+use crate::given::{Talk, body, of, tools};
 
 fn schema(value: Value) -> RawJson {
     RawJson::of(&value).unwrap()
