@@ -4,7 +4,7 @@ use agent_core::{
     AssistantMessage, CallOptions, ContentBlock, ImageBlock, MediaSource, ModelFacts, StopReason, ToolCall,
     ToolResultMessage, Wire,
 };
-use agent_openai::{ChatWire, Profile};
+use agent_openai::ChatWire;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
