@@ -17,10 +17,13 @@ pub struct IdError {
 }
 
 fn write(bits: u128, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    (0..26).rev().try_for_each(|i| {
+    // At once: a formatter that is given letter by letter grows its text letter by letter.
+    let mut text = [b'0'; 26];
+    for (i, place) in text.iter_mut().rev().enumerate() {
         let digit = usize::try_from((bits >> (i * 5)) & 31).unwrap_or_default();
-        fmt::Write::write_char(f, char::from(ALPHABET.get(digit).copied().unwrap_or(b'0')))
-    })
+        *place = ALPHABET.get(digit).copied().unwrap_or(b'0');
+    }
+    f.write_str(std::str::from_utf8(&text).unwrap_or_default())
 }
 
 fn read(text: &str) -> Result<u128, IdError> {
@@ -126,7 +129,9 @@ impl CallId {
 
 impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_{}", self.message, self.block)
+        write(self.message.0, f)?;
+        f.write_str("_")?;
+        self.block.fmt(f)
     }
 }
 
@@ -189,5 +194,37 @@ impl IdSource {
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
+    }
+}
+
+/// A map by ids. They are ours, and spread already: the standard library's guard against keys that collide by intent
+/// costs a thousand instructions and more for each.
+pub(crate) type IdMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<IdHasher>>;
+
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct IdHasher(u64);
+
+impl std::hash::Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        // The map looks at the upper bits too.
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_u128(&mut self, word: u128) {
+        let [low, high] = [word & u128::from(u64::MAX), word >> 64].map(|half| u64::try_from(half).unwrap_or_default());
+        self.write_u64(low);
+        self.write_u64(high);
     }
 }

@@ -65,7 +65,7 @@ pub use crate::{
     },
     model::{Abilities, ModelFacts},
     provider::{ForeignProvider, ForeignService, Loss, Losses, Prepared, Provider, ProviderService, SendPrepared},
-    schema::{CanonicalError, Coercion, StructuralValidator, canonical, coerce},
+    schema::{CanonicalError, Coercion, ReadSchema, StructuralValidator, canonical, coerce},
     sse::{SseDecoder, SseError, SseEvent, UnterminatedEvent},
     stream::{
         Assembler, AssemblyError, BlockStart, CallSlots, ModelEvent, ModelStream, PartialArguments, PartialField,

@@ -1,10 +1,14 @@
 //! An agent: a setting, which owns nothing of any run.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use agent_core::{
     ApprovalAnswer, BoxFuture, Budget, CallIntent, CallOptions, ContextPolicy, Hook, ModelFacts, OnFailure, Provider,
-    StructuralValidator, Timer, TokenCounter, Tool, ToolSet, ToolSpecError, Validator,
+    ReadSchema, Timer, TokenCounter, Tool, ToolSet, ToolSpecError, Validator,
 };
 
 use crate::{
@@ -41,16 +45,33 @@ pub struct Agent(pub(crate) Arc<Parts>);
 
 pub(crate) struct Parts {
     pub(crate) providers: Vec<Arc<dyn Provider>>,
-    pub(crate) tools: HashMap<String, Arc<dyn Tool>>,
+    pub(crate) tools: HashMap<String, Arc<OfferedTool>>,
     pub(crate) hooks: Hooks,
     pub(crate) tree_hooks: Arc<[Arc<dyn Hook>]>,
     pub(crate) policy: Option<Arc<dyn ContextPolicy>>,
     pub(crate) counter: Option<Arc<dyn TokenCounter>>,
-    pub(crate) validator: Arc<dyn Validator>,
+    /// One of the caller's; else core's structural check.
+    pub(crate) validator: Option<Arc<dyn Validator>>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) budget: Option<Budget>,
     pub(crate) timer: Arc<dyn Timer>,
     pub(crate) setup: Arc<MachineSetup>,
+}
+
+/// A tool with its schema, which is read when it is called first.
+pub(crate) struct OfferedTool {
+    pub(crate) tool: Arc<dyn Tool>,
+    schema: OnceLock<ReadSchema>,
+}
+
+impl OfferedTool {
+    fn new(tool: Arc<dyn Tool>) -> Self {
+        Self { tool, schema: OnceLock::new() }
+    }
+
+    pub(crate) fn schema(&self) -> &ReadSchema {
+        self.schema.get_or_init(|| ReadSchema::of(self.tool.spec().schema()))
+    }
 }
 
 /// Puts an agent together.
@@ -61,7 +82,7 @@ pub struct AgentBuilder {
     tree_hooks: Vec<Arc<dyn Hook>>,
     policy: Option<Arc<dyn ContextPolicy>>,
     counter: Option<Arc<dyn TokenCounter>>,
-    validator: Arc<dyn Validator>,
+    validator: Option<Arc<dyn Validator>>,
     approver: Option<Arc<dyn Approver>>,
     budget: Option<Budget>,
     timer: Arc<dyn Timer>,
@@ -93,7 +114,7 @@ impl Agent {
             tree_hooks: Vec::new(),
             policy: None,
             counter: None,
-            validator: Arc::new(StructuralValidator),
+            validator: None,
             approver: None,
             budget: None,
             timer,
@@ -173,7 +194,7 @@ impl AgentBuilder {
     /// What checks arguments against a tool's schema; core's structural check without one.
     #[must_use]
     pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
-        self.validator = Arc::new(validator);
+        self.validator = Some(Arc::new(validator));
         self
     }
 
@@ -218,7 +239,11 @@ impl AgentBuilder {
         let bound_ms = setup.settings.hook_ms;
         Ok(Agent(Arc::new(Parts {
             providers: self.models.into_iter().map(|(provider, ..)| provider).collect(),
-            tools: self.tools.into_iter().map(|tool| (tool.spec().name().to_owned(), tool)).collect(),
+            tools: self
+                .tools
+                .into_iter()
+                .map(|tool| (tool.spec().name().to_owned(), Arc::new(OfferedTool::new(tool))))
+                .collect(),
             hooks: Hooks { all, timer: self.timer.clone(), bound_ms },
             tree_hooks: self.tree_hooks.into(),
             policy: self.policy,

@@ -39,25 +39,64 @@ pub struct StructuralValidator;
 
 impl Validator for StructuralValidator {
     fn validate(&self, schema: &RawJson, arguments: &RawJson) -> Result<(), Vec<Violation>> {
-        let unreadable = |what| move |_| vec![Violation::new("/", format!("the {what} cannot be read as JSON"))];
-        let schema: Value = schema.read().map_err(unreadable("schema"))?;
-        let value: Value = arguments.read().map_err(unreadable("arguments"))?;
+        ReadSchema::of(schema).check(arguments)
+    }
+}
+
+/// A schema that is read once and checks many values, as [`StructuralValidator`] does.
+#[derive(Debug, Clone)]
+pub struct ReadSchema(Option<Value>);
+
+impl ReadSchema {
+    /// Reads a schema. Of one that is no JSON, every check says so.
+    pub fn of(schema: &RawJson) -> Self {
+        Self(schema.read().ok())
+    }
+
+    /// Checks arguments.
+    ///
+    /// # Errors
+    /// Everything that is wrong, with its place.
+    pub fn check(&self, arguments: &RawJson) -> Result<(), Vec<Violation>> {
+        let unreadable = |what| vec![Violation::new("/", format!("the {what} cannot be read as JSON"))];
+        let schema = self.0.as_ref().ok_or_else(|| unreadable("schema"))?;
+        let value: Value = arguments.read().map_err(|_| unreadable("arguments"))?;
         let mut found = Vec::new();
-        check(&schema, &value, "", &mut found);
+        check(schema, &value, &Place::Top, &mut found);
         if found.is_empty() { Ok(()) } else { Err(found) }
+    }
+}
+
+/// Where a value is, written only where something is wrong with it.
+enum Place<'a> {
+    Top,
+    Field(&'a Place<'a>, &'a str),
+    Item(&'a Place<'a>, usize),
+}
+
+impl Place<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Self::Top => String::new(),
+            Self::Field(above, name) => below(&above.pointer(), name),
+            Self::Item(above, at) => below(&above.pointer(), at),
+        }
     }
 }
 
 /// Whether a value fits a schema.
 pub(super) fn fits(schema: &Value, value: &Value) -> bool {
     let mut found = Vec::new();
-    check(schema, value, "", &mut found);
+    check(schema, value, &Place::Top, &mut found);
     found.is_empty()
 }
 
 /// Goes down with the schema, whose depth serde_json limits.
-fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<Violation>) {
-    let wrong = |problem: String| Violation::new(if place.is_empty() { "/" } else { place }, problem);
+fn check(schema: &Value, value: &Value, place: &Place<'_>, found: &mut Vec<Violation>) {
+    let wrong = |problem: String| match place {
+        Place::Top => Violation::new("/", problem),
+        place => Violation::new(place.pointer(), problem),
+    };
     if *schema == Value::Bool(false) {
         return found.push(wrong("is not allowed here".to_owned()));
     }
@@ -90,7 +129,7 @@ fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<Violation>)
         }
     }
     if let (Value::Array(items), Some(schema), None) = (value, schema.get("items"), schema.get("prefixItems")) {
-        items.iter().enumerate().for_each(|(i, item)| check(schema, item, &below(place, i), found));
+        items.iter().enumerate().for_each(|(i, item)| check(schema, item, &Place::Item(place, i), found));
     }
     let Value::Object(fields) = value else { return };
     for name in listed(schema, "required").iter().filter_map(Value::as_str).filter(|name| !fields.contains_key(*name)) {
@@ -100,7 +139,7 @@ fn check(schema: &Value, value: &Value, place: &str, found: &mut Vec<Violation>)
     for (name, field) in fields {
         match schema.get("properties").and_then(|all| all.get(name)).or(others) {
             Some(Value::Bool(false)) => found.push(wrong(format!("has a field `{name}`, which does not exist"))),
-            Some(schema) => check(schema, field, &below(place, name), found),
+            Some(schema) => check(schema, field, &Place::Field(place, name), found),
             None => {}
         }
     }

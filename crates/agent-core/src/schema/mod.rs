@@ -8,7 +8,7 @@ mod coerce;
 use std::borrow::Cow;
 
 pub use canonical::{CanonicalError, canonical};
-pub use check::StructuralValidator;
+pub use check::{ReadSchema, StructuralValidator};
 pub use coerce::{Coercion, coerce};
 use serde_json::{Value, value::RawValue};
 

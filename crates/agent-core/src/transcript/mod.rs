@@ -9,7 +9,7 @@ mod open_turn;
 mod repair;
 mod view;
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 pub use self::{
     log::Log,
@@ -17,6 +17,7 @@ pub use self::{
     repair::Repair,
     view::{ContextView, ViewEdit, ViewEntry, ViewError},
 };
+use crate::id::IdMap;
 use crate::{CallId, IdSource, Message, MessageId, message::is_call};
 
 /// An append-only history that every provider accepts.
@@ -52,7 +53,7 @@ use crate::{CallId, IdSource, Message, MessageId, message::is_call};
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     messages: Log<Arc<Message>>,
-    index: Arc<HashMap<MessageId, usize>>,
+    index: Arc<IdMap<MessageId, usize>>,
     shown: bool,
     open: Option<OpenTurn>,
 }

@@ -40,6 +40,11 @@ impl Events {
         self.0.push_back(event);
     }
 
+    /// Puts events out.
+    pub fn extend(&mut self, events: impl IntoIterator<Item = ModelEvent>) {
+        self.0.extend(events);
+    }
+
     /// Takes the oldest event.
     pub fn pop(&mut self) -> Option<ModelEvent> {
         self.0.pop_front()

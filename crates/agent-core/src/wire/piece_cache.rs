@@ -1,7 +1,6 @@
 //! Encodes each block once and every later request with what is there already.
 
 use std::{
-    collections::HashMap,
     fmt, mem,
     sync::{Arc, Mutex, PoisonError},
 };
@@ -9,7 +8,7 @@ use std::{
 use bytes::Bytes;
 
 use super::{Block, Piece, segments::Gather};
-use crate::{ContextView, Log, Loss, MessageId, ViewEntry, macros::getters};
+use crate::{ContextView, Log, Loss, MessageId, ViewEntry, id::IdMap, macros::getters};
 
 /// How many encodings of one conversation are kept: the model in use, its fallbacks, a summariser.
 const GENERATIONS: usize = 4;
@@ -53,8 +52,8 @@ struct Generation {
     covered: usize,
     mark: u128,
     messages: MessagePieces,
-    blocks: HashMap<BlockKey, Block>,
-    sections: HashMap<u128, Arc<[Block]>>,
+    blocks: IdMap<BlockKey, Block>,
+    sections: IdMap<u128, Arc<[Block]>>,
 }
 
 /// Message, version, block, context.
@@ -155,8 +154,8 @@ impl fmt::Debug for PieceCache {
 #[derive(Debug, Default)]
 pub struct MessageWalk {
     pieces: MessagePieces,
-    known: HashMap<BlockKey, Block>,
-    used: HashMap<BlockKey, Block>,
+    known: IdMap<BlockKey, Block>,
+    used: IdMap<BlockKey, Block>,
     message: Option<MessageId>,
     version: u64,
 }

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use agent_core::{
-    AgentEvent, CancelToken, Coercion, RawJson, Tool, ToolContext, ToolError, ToolEvents, ToolIntent, ToolOutcome,
+    AgentEvent, CancelToken, Coercion, RawJson, ToolContext, ToolError, ToolEvents, ToolIntent, ToolOutcome,
     ToolOutput, Violation, coerce,
 };
 
 use super::driver::{Driver, Finished, Work};
 use crate::{
-    Agent, EffectId, Input, JudgeCall, Judgement, RunTool, contain, conversation::Inbox, hooks::ToolJudgement,
+    Agent, EffectId, Input, JudgeCall, Judgement, RunTool, agent::OfferedTool, contain, conversation::Inbox,
+    hooks::ToolJudgement,
 };
 
 /// A call that is being judged.
 pub(super) struct Judging {
     agent: Agent,
-    tool: Arc<dyn Tool>,
+    offered: Arc<OfferedTool>,
     arguments: RawJson,
     coercions: Vec<Coercion>,
     modified: bool,
@@ -26,14 +27,14 @@ impl Judging {
     /// Looks a tool up, mends and checks the arguments.
     pub(super) fn begin(agent: &Agent, call: &JudgeCall) -> Result<Self, ToolError> {
         let name = &call.tool.name;
-        let tool = agent.0.tools.get(name).ok_or_else(|| ToolError::NotFound { name: name.clone() })?.clone();
+        let offered = agent.0.tools.get(name).ok_or_else(|| ToolError::NotFound { name: name.clone() })?.clone();
         let (arguments, coercions) = (call.arguments.clone(), Vec::new());
-        let mut judging = Self { agent: agent.clone(), tool, arguments, coercions, modified: false, ask: None };
+        let mut judging = Self { agent: agent.clone(), offered, arguments, coercions, modified: false, ask: None };
         match judging.check() {
             Ok(()) if !call.fresh || !has_odd_number(&judging.arguments) => {}
             Err(error) if !call.fresh => return Err(error),
             _ => {
-                (judging.arguments, judging.coercions) = coerce(judging.tool.spec().schema(), &call.arguments);
+                (judging.arguments, judging.coercions) = coerce(judging.offered.tool.spec().schema(), &call.arguments);
                 judging.check()?;
             }
         }
@@ -41,8 +42,10 @@ impl Judging {
     }
 
     fn check(&self) -> Result<(), ToolError> {
-        let schema = self.tool.spec().schema();
-        let checked = contain::call(|| self.agent.0.validator.validate(schema, &self.arguments));
+        let checked = contain::call(|| match &self.agent.0.validator {
+            Some(validator) => validator.validate(self.offered.tool.spec().schema(), &self.arguments),
+            None => self.offered.schema().check(&self.arguments),
+        });
         match checked.map_err(ToolError::failed)? {
             Ok(()) => Ok(()),
             Err(wrong) => Err(ToolError::invalid_arguments(listed(&wrong))),
@@ -70,7 +73,8 @@ impl Judging {
 
     /// Asks the tool what the call may do.
     pub(super) fn end(self) -> Result<Judgement, ToolError> {
-        let Self { tool, arguments, coercions, modified, ask, .. } = self;
+        let Self { offered, arguments, coercions, modified, ask, .. } = self;
+        let tool = &offered.tool;
         let asked = contain::call(|| (tool.effects(&arguments), tool.version().to_owned()));
         let (effects, version) = asked.map_err(ToolError::failed)?;
         Ok(Judgement::Run { arguments, coercions, effects, version, modified, ask })
@@ -97,7 +101,7 @@ impl Driver {
         let RunTool { intent, verify, deadline_ms } = run;
         let cancel = CancelToken::new();
         let context = self.tool_context(&intent, &cancel, deadline_ms);
-        let found = self.agent.0.tools.get(&intent.intent.tool).cloned();
+        let found = self.agent.0.tools.get(&intent.intent.tool).map(|offered| offered.tool.clone());
         let work = async move {
             let name = &intent.intent.tool;
             let Some(tool) = found else {

@@ -71,9 +71,7 @@ impl Calls {
         self.add(block, arguments, events);
         let extra = delta.extra_content.filter(|raw| raw.get() != "null");
         let metadata = extra.and_then(|raw| RawJson::parse(format!("{{\"extra_content\":{}}}", raw.get())).ok());
-        if let Some(metadata) = metadata {
-            events.push(ModelEvent::Metadata { block, metadata });
-        }
+        events.extend(metadata.map(|metadata| ModelEvent::Metadata { block, metadata }));
         is_new
     }
 

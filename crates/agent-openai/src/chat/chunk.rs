@@ -12,8 +12,9 @@ pub(super) struct Chunk<'a> {
     pub(super) id: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) model: Option<&'a RawValue>,
-    #[serde(borrow, deserialize_with = "lenient")]
-    pub(super) choices: Option<Vec<Choice<'a>>>,
+    /// A list of [`Choice`].
+    #[serde(borrow)]
+    pub(super) choices: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]

@@ -80,7 +80,10 @@ impl ChatDecoder {
                 None => match data.trim() {
                     "" => {}
                     "[DONE]" => self.end(events)?,
-                    _ => self.chunk(&data, events)?,
+                    _ => match self.shapes.choices::<Vec<Choice<'_>>>(&data) {
+                        Some(choices) => self.choice(&choices, false, &data, events)?,
+                        None => self.chunk(&data, events)?,
+                    },
                 },
             }
         }
@@ -103,26 +106,42 @@ impl ChatDecoder {
             }
             events.push(ModelEvent::Start { response_id: response_id.filter(|id| !id.is_empty()), model });
         }
-        let mut counted = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage));
-        // Several answers are never asked for.
-        if let Some(choice) = chunk.choices.unwrap_or_default().first() {
-            let delta = choice.delta.as_ref().or(choice.message.as_ref());
-            if let Some(delta) = delta {
-                self.delta(delta, data, events);
+        let counted = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)).filter(|raw| raw.get() != "null");
+        if let Some(raw) = chunk.choices {
+            if counted.is_none() {
+                self.shapes.learn_around(data, raw.get());
             }
-            counted = counted.or(choice.usage);
-            if let Some(reason) = choice.finish_reason.and_then(string).filter(|reason| !reason.is_empty()) {
-                if reason == "error" {
-                    return Err(in_stream(data.as_bytes()));
-                }
-                self.reason = Some(stop_reason(&reason));
-            }
-            if counted.is_none_or(|raw| raw.get() == "null") {
-                self.learn(choice, data);
-            }
+            let choices: Vec<Choice<'_>> = serde_json::from_str(raw.get()).unwrap_or_default();
+            self.choice(&choices, counted.is_some(), data, events)?;
         }
         if let Some(usage) = counted.and_then(usage::read) {
             events.push(ModelEvent::Usage(usage));
+        }
+        Ok(())
+    }
+
+    /// Several answers are never asked for, so that the first choice is all. With `counted`, what it counts was counted.
+    fn choice(
+        &mut self,
+        choices: &[Choice<'_>],
+        counted: bool,
+        data: &ByteString,
+        events: &mut Events,
+    ) -> Result<(), ProviderError> {
+        let Some(choice) = choices.first() else { return Ok(()) };
+        if let Some(delta) = choice.delta.as_ref().or(choice.message.as_ref()) {
+            self.delta(delta, data, events);
+        }
+        if let Some(reason) = choice.finish_reason.and_then(string).filter(|reason| !reason.is_empty()) {
+            if reason == "error" {
+                return Err(in_stream(data.as_bytes()));
+            }
+            self.reason = Some(stop_reason(&reason));
+        }
+        match choice.usage.filter(|raw| raw.get() != "null") {
+            Some(raw) if !counted => events.extend(usage::read(raw).map(ModelEvent::Usage)),
+            None if !counted => self.learn(choice, data),
+            _ => {}
         }
         Ok(())
     }
