@@ -42,6 +42,11 @@ pub trait CredentialSource: Send + Sync {
     /// [`ProviderError`] of kind `Auth` that names where a credential was looked for.
     fn credential(&self) -> BoxFuture<'_, Result<Credential, ProviderError>>;
 
+    /// Where the credential comes from, to be named where it is not accepted: a variable, a file. Never the secret.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
     /// A credential to use instead of one that got a 401; `None` where the source has no other.
     ///
     /// # Errors

@@ -133,11 +133,17 @@ impl Ending {
             Self::Cancelled => RunEnding::Cancelled,
             Self::Failed(error) => {
                 let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
-                RunEnding::Failed(causes.fold(error.to_string(), |text, cause| {
+                let text = causes.fold(error.to_string(), |text, cause| {
                     let cause = cause.to_string();
                     // Some causes say what the error around them has said.
                     if text.contains(&cause) { text } else { format!("{text}: {cause}") }
-                }))
+                });
+                // What may be done about it comes last.
+                let advice = if let RunError::Provider(error) = error { error.advice() } else { None };
+                RunEnding::Failed(match advice.filter(|advice| !text.contains(*advice)) {
+                    Some(advice) => format!("{text}; {advice}"),
+                    None => text,
+                })
             }
         }
     }

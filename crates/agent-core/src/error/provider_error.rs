@@ -83,6 +83,7 @@ pub struct ProviderError(pub(super) Box<Inner>);
 pub(super) struct Inner {
     kind: ProviderErrorKind,
     message: String,
+    advice: Option<String>,
     pub(super) response: Response,
     billed: Billed,
     source: Option<BoxError>,
@@ -111,7 +112,7 @@ impl ProviderError {
     /// [`with_billed`](Self::with_billed) says so.
     pub fn new(kind: ProviderErrorKind, message: impl AsRef<str>) -> Self {
         let (message, response) = (redact(message.as_ref()).into_owned(), Response::default());
-        Self(Box::new(Inner { kind, message, response, billed: Billed::Unknown, source: None }))
+        Self(Box::new(Inner { kind, message, advice: None, response, billed: Billed::Unknown, source: None }))
     }
 
     /// A call that we stopped.
@@ -141,6 +142,9 @@ setters!(ProviderError {
     with_body(body: &[u8]) => 0.response.body = Some(excerpt(body));
     /// Says whether the call can have been billed.
     with_billed(billed: Billed) => 0.billed = billed;
+    /// Adds what a reader may do about it, redacted; it is shown behind the message, and where there is a cause, which
+    /// belongs before it, by whoever shows that.
+    with_advice(advice: impl AsRef<str>) => 0.advice = Some(redact(advice.as_ref()).into_owned());
     /// Adds the cause.
     with_source(source: impl Into<BoxError>) => 0.source = Some(source.into());
 });
@@ -150,6 +154,8 @@ getters!(ProviderError {
     kind -> ProviderErrorKind = |this| this.0.kind;
     /// What went wrong, in words.
     message -> &str = |this| &this.0.message;
+    /// What a reader may do about it.
+    advice -> Option<&str> = |this| this.0.advice.as_deref();
     /// The HTTP status, where there was a response.
     status -> Option<u16> = |this| this.0.response.status;
     /// The vendor's error code.
@@ -169,7 +175,11 @@ impl fmt::Display for Inner {
         let Self { kind, message, .. } = self;
         let status = self.response.status.map(|status| format!(" (HTTP {status})")).unwrap_or_default();
         let colon = if message.is_empty() { "" } else { ": " };
-        write!(f, "{kind}{status}{colon}{message}")
+        write!(f, "{kind}{status}{colon}{message}")?;
+        match (&self.advice, &self.source) {
+            (Some(advice), None) => write!(f, "; {advice}"),
+            _ => Ok(()),
+        }
     }
 }
 

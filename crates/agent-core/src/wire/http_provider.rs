@@ -96,13 +96,35 @@ impl<W: Wire> Inner<W> {
     /// One exchange up to the head of a success; after a 401 one more with fresh credentials.
     async fn exchange(&self, parts: &Parts, segments: &Segments) -> Result<Response<Body>, ProviderError> {
         let credential = self.credentials.credential().await?;
-        match self.attempt(parts, segments, &credential).await {
+        let result = match self.attempt(parts, segments, &credential).await {
             Err(error) if error.status() == Some(401) => match self.credentials.refresh(&credential).await? {
                 Some(fresh) => self.attempt(parts, segments, &fresh).await,
                 None => Err(error),
             },
             result => result,
-        }
+        };
+        result.map_err(|error| self.advise(error, parts, &credential))
+    }
+
+    /// Says what a newcomer would look at next.
+    fn advise(&self, error: ProviderError, parts: &Parts, credential: &Credential) -> ProviderError {
+        let host = Host(parts);
+        let advice = match (error.kind(), error.status()) {
+            (ProviderErrorKind::Auth, _) if matches!(credential, Credential::Anonymous) => {
+                format!("no credential was sent to {host}: give one")
+            }
+            (ProviderErrorKind::Auth, _) => match self.credentials.place() {
+                Some(place) => format!("check {place}, whose value was sent to {host}"),
+                None => format!("check the credential that the program sent to {host}"),
+            },
+            (ProviderErrorKind::NotFound, _) => {
+                let (method, path) = (&parts.method, parts.uri.path());
+                format!("check the name of the model, and the address: it was {method} {path} at {host}")
+            }
+            (ProviderErrorKind::Network, None) => format!("check the address and that {host} can be reached"),
+            _ => return error,
+        };
+        error.with_advice(advice)
     }
 
     async fn attempt(
@@ -123,6 +145,16 @@ impl<W: Wire> Inner<W> {
         let (head, body) = response.into_parts();
         let body = body.excerpt(ERROR_BODY).await;
         Err(self.wire.classify(head.status, &head.headers, &body))
+    }
+}
+
+/// Where a request goes, without the name and password that an address may hold.
+struct Host<'a>(&'a Parts);
+
+impl fmt::Display for Host<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.uri.host().unwrap_or("no host"))?;
+        self.0.uri.port_u16().map_or(Ok(()), |port| write!(f, ":{port}"))
     }
 }
 

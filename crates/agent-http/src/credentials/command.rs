@@ -129,6 +129,10 @@ async fn head(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> 
 }
 
 impl Fetch for CommandCredential {
+    fn place(&self) -> Option<String> {
+        Some(format!("what `{}` prints", self.program))
+    }
+
     fn fetch(&self) -> BoxFuture<'_, Result<Credential, ProviderError>> {
         Box::pin(async move {
             let mut deadline = self.timer.sleep(self.timeout);

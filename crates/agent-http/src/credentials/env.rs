@@ -33,6 +33,11 @@ impl EnvCredential {
 }
 
 impl Fetch for EnvCredential {
+    fn place(&self) -> Option<String> {
+        let set = |name: &&String| env::var_os(name).is_some_and(|value| !value.is_empty());
+        self.names.iter().find(set).or(self.names.first()).cloned()
+    }
+
     fn fetch(&self) -> BoxFuture<'_, Result<Credential, ProviderError>> {
         let mut invalid = Vec::new();
         let found = self.names.iter().find_map(|name| match env::var(name) {

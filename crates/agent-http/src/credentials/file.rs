@@ -57,4 +57,8 @@ impl Fetch for FileCredential {
     fn fetch(&self) -> BoxFuture<'_, Result<Credential, ProviderError>> {
         Box::pin(self.read())
     }
+
+    fn place(&self) -> Option<String> {
+        Some(format!("the file {}", self.path.display()))
+    }
 }

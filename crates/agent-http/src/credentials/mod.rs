@@ -16,6 +16,11 @@ pub trait Fetch: Send + Sync {
     /// # Errors
     /// [`ProviderError`] of kind `Auth` that names where was looked.
     fn fetch(&self) -> BoxFuture<'_, Result<Credential, ProviderError>>;
+
+    /// Where it looks, in a word or two: named where the credential is not accepted.
+    fn place(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a secret is used as.

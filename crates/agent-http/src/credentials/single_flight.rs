@@ -124,6 +124,10 @@ impl<F: Fetch> CredentialSource for SingleFlight<F> {
         Box::pin(self.current())
     }
 
+    fn place(&self) -> Option<String> {
+        self.fetch.place()
+    }
+
     fn refresh<'a>(&'a self, rejected: &'a Credential) -> BoxFuture<'a, Result<Option<Credential>, ProviderError>> {
         Box::pin(self.instead_of(rejected))
     }
