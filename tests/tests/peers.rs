@@ -4,6 +4,7 @@
 
 use std::{
     env, future,
+    process::Command,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -18,6 +19,7 @@ use agent_core::{
 use agent_http::{HttpStack, TokioTimer};
 use agent_loop::{Agent, Conversation, Ending};
 use agent_openai::ChatWire;
+use agent_testkit::{WireReply, WireServer};
 
 struct Says {
     spec: ToolSpec,
@@ -114,10 +116,12 @@ async fn two_tools_with_llama_server() {
 #[tokio::test]
 async fn a_retry_after_an_overload_of_aimock() {
     let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
-    let (conversation, _) = talk(Speaks::Messages, &url, MODEL, false);
-    let report = conversation.run("flaky").unwrap().into_report().await;
-    assert!(matches!(report.ending, Ending::Completed), "{report:?}");
-    assert_eq!(report.final_text(), "Back again.");
+    for (wire, asked) in [(Speaks::Messages, "flaky"), (Speaks::Chat, "shaky")] {
+        let (conversation, _) = talk(wire, &url, MODEL, false);
+        let report = conversation.run(asked).unwrap().into_report().await;
+        assert!(matches!(report.ending, Ending::Completed), "{wire:?}: {report:?}");
+        assert_eq!(report.final_text(), "Back again.", "{wire:?}");
+    }
 }
 
 #[tokio::test]
@@ -144,19 +148,120 @@ async fn a_cancel_in_the_middle_of_a_stream_of_aimock() {
     }
 }
 
-/// What llmock thinks of it (Retry-After kept, no storm) is asked by `cargo xtask conformance` at the end.
-#[tokio::test]
-async fn retry_after_is_kept_with_llmock() {
-    let Some(url) = url("MAINSPRING_LLMOCK_URL") else { return };
-    let scenario = r#"{"behaviors":[{"type":"fail","status":429,"retry_after":1,"times":1}]}"#;
+/// A fault for the next calls of llmock, and where each wire finds it.
+async fn llmock(url: &str, behaviours: &str) -> [(Speaks, String); 2] {
+    let scenario = format!("{{\"behaviors\":[{behaviours}]}}");
     let request = http::Request::post(format!("{url}/_llmock/scenario")).header("content-type", "application/json");
     let client = HttpClient::from(HttpStack::builder().build());
     let answer = client.send(request.body(Body::full(scenario)).unwrap()).await.unwrap();
     assert!(answer.status().is_success(), "{}", answer.status());
-    let (conversation, _) = talk(Speaks::Messages, &format!("{url}/anthropic"), MODEL, false);
-    let (events, report) = conversation.run("hello").unwrap().collect().await;
-    assert!(matches!(report.ending, Ending::Completed), "{report:?}");
-    let retries = events.iter().filter(|event| matches!(event, AgentEvent::Retry { .. })).count();
-    assert_eq!(retries, 1);
-    assert!(!report.final_text().is_empty());
+    [(Speaks::Messages, format!("{url}/anthropic")), (Speaks::Chat, url.to_owned())]
+}
+
+/// What llmock thinks of it (Retry-After kept, no storm) is asked by `cargo xtask conformance` at the end.
+#[tokio::test]
+async fn faults_of_llmock_are_survived_or_told() {
+    let Some(url) = url("MAINSPRING_LLMOCK_URL") else { return };
+    let busy = r#"{"type":"fail","status":429,"retry_after":1,"times":1}"#;
+    for at in 0..2 {
+        let wires = llmock(&url, busy).await;
+        let (wire, base) = &wires[at];
+        let (conversation, _) = talk(*wire, base, MODEL, false);
+        let (events, report) = conversation.run("hello").unwrap().collect().await;
+        assert!(matches!(report.ending, Ending::Completed), "{wire:?}: {report:?}");
+        let retries = events.iter().filter(|event| matches!(event, AgentEvent::Retry { .. })).count();
+        assert_eq!(retries, 1, "{wire:?}");
+        assert!(!report.final_text().is_empty(), "{wire:?}");
+    }
+    // A stream that is cut off is never taken for an answer: it is asked again, until the answer is whole.
+    for kind in ["truncate", "disconnect", "malformed"] {
+        for at in 0..2 {
+            let fault = format!(r#"{{"type":"stream_fault","kind":"{kind}","after_chunks":2,"times":1}}"#);
+            let wires = llmock(&url, &fault).await;
+            let (wire, base) = &wires[at];
+            let (conversation, _) = talk(*wire, base, MODEL, false);
+            let (events, report) = conversation.run(format!("hello {kind}")).unwrap().collect().await;
+            let met = events.iter().any(|event| matches!(event, AgentEvent::Retry { .. }));
+            assert!(
+                met || matches!(report.ending, Ending::Failed(_)),
+                "{kind} over {wire:?} went unnoticed: {report:?}"
+            );
+        }
+    }
+}
+
+/// Streams as the vendors' documentation has them: a text, then a call.
+fn ours() -> [WireReply; 2] {
+    let events = |all: &[&str]| {
+        let text: String = all
+            .iter()
+            .map(|data| {
+                let kind = data.split("\"type\":\"").nth(1).and_then(|rest| rest.split('"').next());
+                let name = kind.map(|kind| format!("event: {kind}\n")).filter(|_| !data.contains("choices"));
+                format!("{}data: {data}\n\n", name.unwrap_or_default())
+            })
+            .collect();
+        WireReply::new(200).header("content-type", "text/event-stream").body([text])
+    };
+    let chunk = |inner: &str| {
+        format!(r#"{{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{inner}]}}"#)
+    };
+    let usage = r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}"#;
+    let chat = [
+        chunk(r#"{"index":0,"delta":{"role":"assistant","content":"Let me "},"finish_reason":null}"#),
+        chunk(r#"{"index":0,"delta":{"content":"look."},"finish_reason":null}"#),
+        chunk(
+            r#"{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"weather","arguments":""}}]},"finish_reason":null}"#,
+        ),
+        chunk(
+            r#"{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":\"Paris\"}"}}]},"finish_reason":null}"#,
+        ),
+        chunk(r#"{"index":0,"delta":{},"finish_reason":"tool_calls"}"#),
+        usage.to_owned(),
+        "[DONE]".to_owned(),
+    ];
+    let messages = [
+        r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":3,"output_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Let me look."}}"#,
+        r#"{"type":"content_block_stop","index":0}"#,
+        r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"weather","input":{}}}"#,
+        r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"city\":\"Paris\"}"}}"#,
+        r#"{"type":"content_block_stop","index":1}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":4}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    [events(&chat.each_ref().map(String::as_str)), events(&messages)]
+}
+
+/// The vendors' own clients read our server's streams as we do: it is a fair judge of our wires.
+#[tokio::test]
+async fn the_official_clients_read_our_server() {
+    let python = url("MAINSPRING_CLIENTS_PYTHON").map(|folder| {
+        let mut command = Command::new(format!("{folder}/bin/python"));
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/peers/clients.py"));
+        (command, String::new())
+    });
+    let js = url("MAINSPRING_CLIENTS_JS").map(|folder| {
+        let mut command = Command::new("node");
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/peers/clients.mjs"));
+        (command, folder)
+    });
+    for (mut command, folder) in [python, js].into_iter().flatten() {
+        let server = WireServer::start(ours()).await.unwrap();
+        command.arg(server.url("")).arg(folder);
+        let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let read: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expected = serde_json::json!({
+            "chat": ["Let me look.", [["weather", "{\"city\":\"Paris\"}"]], "tool_calls", 7],
+            "messages": [
+                [["text", "Let me look.", null], ["tool_use", "weather", {"city": "Paris"}]], "tool_use", 4
+            ],
+        });
+        assert_eq!(read, expected);
+        let paths: Vec<_> = server.requests().iter().map(|request| request.path.clone()).collect();
+        assert_eq!(paths, ["/v1/chat/completions", "/v1/messages"]);
+    }
 }

@@ -28,13 +28,16 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     let wanted: Vec<&Peer> = PEERS.iter().filter(|peer| peer.fast || !fast).collect();
     // Dropped at the end of this function and when it unwinds: each kills its process group.
     let mut running: Vec<Running> = Vec::new();
-    let mut faults = Vec::new();
+    let (mut clients, mut faults) = (Vec::new(), Vec::new());
     for peer in wanted {
         match peer.install(runner)? {
             Some(reason) => eprintln!("{}: skipped, {reason}", peer.name),
-            None => match peer.start(runner)? {
-                Ok(server) => running.push(server),
-                Err(what) => faults.push(Fault::new(peer.name, what, "look at its log below target/peers")),
+            None => match peer.client(runner) {
+                Some(folder) => clients.push((peer.variable, folder)),
+                None => match peer.start(runner)? {
+                    Ok(server) => running.push(server),
+                    Err(what) => faults.push(Fault::new(peer.name, what, "look at its log below target/peers")),
+                },
             },
         }
     }
@@ -46,6 +49,7 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     for server in &running {
         command.env(server.variable, &server.url);
     }
+    command.envs(clients);
     let (success, text) = runner::tee(&mut command, Keep::Stdout)?;
     for server in running.iter().filter(|server| server.judges) {
         let mut judge = runner.program(runner.root().join(peer::JUDGE));

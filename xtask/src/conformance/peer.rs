@@ -32,12 +32,13 @@ pub(crate) struct Peer {
     pub(crate) name: &'static str,
     source: Source,
     packages: &'static [&'static str],
+    /// What serves; clients, which the tests start themselves, have none.
     program: &'static str,
     args: &'static [&'static str],
     /// A path that answers 200 as soon as the peer is ready.
     ready: &'static str,
-    /// The environment variable that tells the tests its address.
-    variable: &'static str,
+    /// The environment variable that tells the tests its address, or the folder that a client was installed in.
+    pub(crate) variable: &'static str,
     /// Part of `--fast`.
     pub(crate) fast: bool,
 }
@@ -105,9 +106,34 @@ pub(crate) const PEERS: &[Peer] = &[
         variable: "MAINSPRING_LLMOCK_URL",
         fast: false,
     },
+    Peer {
+        name: "clients-python",
+        source: Source::Pip,
+        packages: &["openai==3.57.0", "anthropic==2.14.0"],
+        program: "",
+        args: &[],
+        ready: "",
+        variable: "MAINSPRING_CLIENTS_PYTHON",
+        fast: false,
+    },
+    Peer {
+        name: "clients-js",
+        source: Source::Npm,
+        packages: &["openai@6.49.0", "@anthropic-ai/sdk@1.14.0"],
+        program: "",
+        args: &[],
+        ready: "",
+        variable: "MAINSPRING_CLIENTS_JS",
+        fast: false,
+    },
 ];
 
 impl Peer {
+    /// The folder that a client was installed in; `None` for servers.
+    pub(crate) fn client(&self, runner: &Runner) -> Option<PathBuf> {
+        self.program.is_empty().then(|| runner.root().join("target/peers").join(self.name))
+    }
+
     /// Installs it once; the reason when that is not possible here.
     pub(crate) fn install(&self, runner: &Runner) -> Result<Option<String>, Error> {
         let folder = runner.root().join("target/peers").join(self.name);
