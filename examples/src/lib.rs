@@ -15,6 +15,7 @@ pages! {
     run: "../../docs/run.md",
     steering: "../../docs/steering.md",
     approvals: "../../docs/approvals.md",
+    telemetry: "../../docs/telemetry.md",
     loop_readme: "../../crates/agent-loop/README.md",
     messages: "../../docs/messages.md",
     transcripts: "../../docs/transcripts.md",

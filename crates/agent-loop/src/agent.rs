@@ -14,6 +14,7 @@ use agent_core::{
 use crate::{
     MachineSetup, RunSettings,
     hooks::{Hooks, Installed},
+    telemetry::{MetricSink, Sink},
 };
 
 /// Somebody who answers approvals while a run waits: a policy, or a way to a person.
@@ -55,6 +56,7 @@ pub(crate) struct Parts {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) budget: Option<Budget>,
     pub(crate) timer: Arc<dyn Timer>,
+    pub(crate) metrics: Sink,
     pub(crate) setup: Arc<MachineSetup>,
 }
 
@@ -78,6 +80,7 @@ impl OfferedTool {
 pub struct AgentBuilder {
     models: Vec<(Arc<dyn Provider>, Arc<CallOptions>, ModelFacts)>,
     tools: Vec<Arc<dyn Tool>>,
+    metrics: Sink,
     hooks: Vec<Installed>,
     tree_hooks: Vec<Arc<dyn Hook>>,
     policy: Option<Arc<dyn ContextPolicy>>,
@@ -110,6 +113,7 @@ impl Agent {
         AgentBuilder {
             models: vec![(provider, options, facts)],
             tools: Vec::new(),
+            metrics: None,
             hooks: Vec::new(),
             tree_hooks: Vec::new(),
             policy: None,
@@ -212,6 +216,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets who measures: durations, tokens and costs of runs, calls and tools.
+    #[must_use]
+    pub fn metrics(mut self, sink: Arc<dyn MetricSink>) -> Self {
+        self.metrics = Some(sink);
+        self
+    }
+
     /// Limits, retries and the like.
     #[must_use]
     pub fn settings(mut self, settings: RunSettings) -> Self {
@@ -252,6 +263,7 @@ impl AgentBuilder {
             approver: self.approver,
             budget: self.budget,
             timer: self.timer,
+            metrics: self.metrics,
             setup: Arc::new(setup),
         })))
     }

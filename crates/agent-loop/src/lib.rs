@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod settings;
 mod state;
+pub mod telemetry;
 mod texts;
 
 pub use crate::{
@@ -32,4 +33,5 @@ pub use crate::{
         TokenCount,
     },
     state::{Asked, Entered, Queue, Queued, RunProgress, State, StateError},
+    telemetry::{MetricSink, Telemetry},
 };

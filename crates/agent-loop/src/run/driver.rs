@@ -15,6 +15,7 @@ use super::model::ModelWork;
 use crate::{
     Agent, Begin, EffectId, Ending, Input, Machine, PreparedFacts, RunHandle, RunReport, Step, contain,
     conversation::{Pending, Shared, Taken},
+    telemetry::RunSpan,
 };
 
 /// What is on its way for a machine.
@@ -46,6 +47,7 @@ pub(crate) struct Driver {
     done: bool,
     run: Option<RunId>,
     report: Option<Box<RunReport>>,
+    pub(super) span: RunSpan,
 }
 
 /// Records on their way into the journal.
@@ -90,6 +92,8 @@ impl Driver {
             let id = shared.new_message(&*agent.0.timer).bits();
             IdSource::seeded(u64::try_from(id & u128::from(u64::MAX)).unwrap_or_default())
         };
+        let settings = &agent.0.setup.settings.telemetry;
+        let span = RunSpan::new(settings, agent.0.metrics.clone(), agent.0.timer.now_ms());
         let boot: BoxFuture<'static, Taken> = Box::pin(async move {
             taken.settle_pending().await;
             taken
@@ -117,6 +121,7 @@ impl Driver {
             done: false,
             run: None,
             report: None,
+            span,
         }
     }
 
@@ -138,6 +143,8 @@ impl Driver {
     }
 
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<AgentEvent>> {
+        let span = self.span.span.clone();
+        let _entered = span.enter();
         loop {
             if let Some(event) = self.events.pop_front() {
                 self.observe(&event);
@@ -185,6 +192,7 @@ impl Driver {
         let (setup, state) = (self.agent.0.setup.clone(), taken.lend());
         let machine = Machine::new(setup, state, begin, ids, cache, self.parent, self.now_ms());
         self.run = Some(machine.run());
+        self.span.begun(machine.run());
         (self.machine, self.taken) = (Some(machine), Some(taken));
     }
 
@@ -282,6 +290,7 @@ impl Driver {
 
     /// The last events stay; everything else ends.
     fn finish(&mut self, report: Box<RunReport>) {
+        self.span.ended(&report, self.now_ms());
         self.report = Some(report);
         self.done = true;
         self.release();

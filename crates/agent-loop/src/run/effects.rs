@@ -6,10 +6,10 @@ use agent_core::{AgentEvent, ContextFacts, ModelCall, ProviderError, ProviderErr
 
 use super::{
     driver::{Append, Driver, Finished, Work},
-    model::ModelWork,
+    model::{Called, ModelWork},
     tool::{Judging, judged},
 };
-use crate::{Effect, EffectId, FailedCall, Input, PreparedFacts, contain};
+use crate::{Effect, EffectId, FailedCall, Input, PreparedFacts, contain, telemetry::CallSpan};
 
 impl Driver {
     pub(super) fn start(&mut self, id: EffectId, effect: Effect) {
@@ -75,7 +75,13 @@ impl Driver {
                     }
                 };
                 let timer = self.agent.0.timer.clone();
-                self.model = Some(Box::new(ModelWork::send(timer, id, prepared, message, origin, shown)));
+                let setup = self.agent.0.setup.clone();
+                let options = setup.models.get(model).map(|(options, _)| &**options);
+                let (settings, sink) = (&setup.settings.telemetry, self.agent.0.metrics.clone());
+                let span = CallSpan::new(settings, sink, &origin, options, timer.now_ms());
+                let called = Called { id, message, origin, shown, span, priced: (setup, model) };
+                self.model = Some(Box::new(ModelWork::send(timer, prepared, called)));
+                self.span.model_called();
                 let held = self.reservations.iter_mut().find(|(held, _)| Some(*held) == reserved);
                 held.into_iter().for_each(|(_, reservation)| reservation.sent());
                 if shown {

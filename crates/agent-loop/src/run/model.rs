@@ -13,7 +13,7 @@ use agent_core::{
 };
 use futures_core::Stream;
 
-use crate::{CallOutcome, EffectId, FailedCall, contain};
+use crate::{CallOutcome, EffectId, FailedCall, MachineSetup, contain, telemetry::CallSpan};
 
 /// How long an answer that is whole is waited for to close: its usage may follow.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -32,6 +32,19 @@ pub(crate) struct ModelWork {
     timer: Arc<dyn Timer>,
     /// The wait for the close, once there is one.
     closing: Option<BoxFuture<'static, ()>>,
+    span: CallSpan,
+    /// Where the price of the model is.
+    priced: (Arc<MachineSetup>, usize),
+}
+
+/// What a call is besides its request.
+pub(super) struct Called {
+    pub(super) id: EffectId,
+    pub(super) message: MessageId,
+    pub(super) origin: Origin,
+    pub(super) shown: bool,
+    pub(super) span: CallSpan,
+    pub(super) priced: (Arc<MachineSetup>, usize),
 }
 
 enum Stage {
@@ -72,24 +85,21 @@ impl Ended {
 }
 
 impl ModelWork {
-    pub(super) fn send(
-        timer: Arc<dyn Timer>,
-        id: EffectId,
-        prepared: &Prepared,
-        message: MessageId,
-        origin: Origin,
-        shown: bool,
-    ) -> Self {
+    pub(super) fn send(timer: Arc<dyn Timer>, prepared: &Prepared, called: Called) -> Self {
+        let Called { id, message, origin, shown, span, priced } = called;
         let cancel = CancelToken::new();
         let (prepared, token) = (prepared.clone(), cancel.clone());
         // Built when it is polled, under the same net.
         let sending = Box::pin(async move { prepared.send(token).await });
         let assembler = Some(Assembler::new(message).origin(origin));
         let stage = Stage::Sending(sending);
-        Self { id, shown, stage, assembler, cancel, begun: false, held: Vec::new(), timer, closing: None }
+        let (begun, held, closing) = (false, Vec::new(), None);
+        Self { id, shown, stage, assembler, cancel, begun, held, timer, closing, span, priced }
     }
 
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<ModelStep> {
+        let span = self.span.span.clone();
+        let _entered = span.enter();
         loop {
             let stage = &mut self.stage;
             let polled = contain::call(|| match stage {
@@ -107,6 +117,7 @@ impl ModelWork {
             match next {
                 Ok(Next::Stream(stream)) => self.stage = Stage::Streaming(stream),
                 Ok(Next::Event(event)) => {
+                    self.span.event(&event, is_content(&event), || self.timer.now_ms());
                     let pushed = self.assembler.as_mut().map_or(Ok(()), |assembler| assembler.push(&event));
                     if let Err(fault) = pushed {
                         return Poll::Ready(ModelStep::Ended(self.end(Some(fault.into()))));
@@ -148,7 +159,17 @@ impl ModelWork {
             None => assembler.finish(),
             Some(error) => assembler.interrupt(StopReason::Error, Some(error.to_string())),
         };
+        self.tell_end(&message, &usage, error.as_ref());
         Ended { message: Some(message), usage, error }
+    }
+
+    fn tell_end(&self, message: &AssistantMessage, usage: &Usage, error: Option<&ProviderError>) {
+        if self.span.is_idle() {
+            return;
+        }
+        let (setup, model) = &self.priced;
+        let price = setup.models.get(*model).and_then(|(_, facts)| facts.price.as_ref());
+        self.span.ended(usage, price.map(|price| price.cost(usage)), Some(message), error, self.timer.now_ms());
     }
 
     /// What had arrived of a call that is to end now.
@@ -159,7 +180,9 @@ impl ModelWork {
         };
         let usage = assembler.usage();
         let message = assembler.interrupt(StopReason::Cancelled, None);
-        Ended { message: Some(message), usage, error: Some(ProviderError::cancelled()) }
+        let error = ProviderError::cancelled();
+        self.tell_end(&message, &usage, Some(&error));
+        Ended { message: Some(message), usage, error: Some(error) }
     }
 }
 

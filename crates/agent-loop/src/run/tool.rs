@@ -7,10 +7,12 @@ use agent_core::{
     ToolOutput, Violation, coerce,
 };
 
+use tracing::Instrument as _;
+
 use super::driver::{Driver, Finished, Work};
 use crate::{
     Agent, EffectId, Input, JudgeCall, Judgement, RunTool, agent::OfferedTool, contain, conversation::Inbox,
-    hooks::ToolJudgement,
+    hooks::ToolJudgement, telemetry::ToolSpan,
 };
 
 /// A call that is being judged.
@@ -101,6 +103,8 @@ impl Driver {
         let RunTool { intent, verify, deadline_ms } = run;
         let cancel = CancelToken::new();
         let context = self.tool_context(&intent, &cancel, deadline_ms);
+        let (settings, sink) = (&self.agent.0.setup.settings.telemetry, self.agent.0.metrics.clone());
+        let span = ToolSpan::new(settings, sink, &intent, self.now_ms());
         let found = self.agent.0.tools.get(&intent.intent.tool).map(|offered| offered.tool.clone());
         let work = async move {
             let name = &intent.intent.tool;
@@ -126,7 +130,14 @@ impl Driver {
             let ended = contain::Contained::new(|| tool.call(arguments, context)).await;
             Input::ToolEnded(ended.unwrap_or_else(|text| ToolOutcome::Error(ToolError::failed(text))))
         };
-        let future = Box::pin(async move { Finished::Input(work.await) });
+        let timer = self.agent.0.timer.clone();
+        self.span.tool_ran();
+        let future = Box::pin(async move {
+            let input = work.instrument(span.span.clone()).await;
+            let outcome = if let Input::ToolEnded(outcome) = &input { Some(outcome) } else { None };
+            span.ended(outcome, timer.now_ms());
+            Finished::Input(input)
+        });
         self.work.push(Work { id, future, cancel: Some(cancel) });
     }
 

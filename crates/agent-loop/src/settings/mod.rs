@@ -7,6 +7,7 @@ pub use self::{
     limits::{Limits, LoopDetection, TokenCount},
     retry::{FailedCall, RetryPolicy},
 };
+use crate::Telemetry;
 
 /// Which calls of one answer may run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,6 +91,8 @@ pub struct RunSettings {
     pub empty_nudges: u32,
     /// How often hooks may send the model on when it is done.
     pub continues: u32,
+    /// What is told to `tracing`.
+    pub telemetry: Telemetry,
 }
 
 impl Default for RunSettings {
@@ -109,6 +112,7 @@ impl Default for RunSettings {
             output_cap: 64 * 1024,
             empty_nudges: 1,
             continues: 3,
+            telemetry: Telemetry::default(),
         }
     }
 }

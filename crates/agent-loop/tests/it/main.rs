@@ -27,5 +27,6 @@ mod property;
 mod scheduling;
 mod spending;
 mod structured;
+mod telemetry;
 mod traces;
 mod turn_order;
