@@ -4,6 +4,7 @@
 mod chat;
 mod json;
 mod profile;
+mod repeat;
 mod replay;
 mod schema;
 mod wire;
