@@ -10,7 +10,7 @@ use agent_core::{
     Assembler, AssistantMessage, CallOptions, ContentBlock, ContextView, Decoder, Encoded, Events, IdSource, Message,
     ModelCall, ModelFacts, RawJson, ToolResultMessage, ToolSet, ToolSpec, Transcript, UserMessage, Wire,
 };
-use agent_openai::{ChatWire, Profile};
+use agent_openai::{ChatWire, Profile, ResponsesWire};
 use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
@@ -18,7 +18,8 @@ use serde_json::Value;
 /// Words that stand in one kind of block each, so that they can be looked for in a body.
 const THOUGHT: &str = "a-thought";
 const SAID: &str = "a-saying";
-const SECRETS: [&str; 4] = ["sig-anthropic", "redacted-anthropic", "srv-anthropic", "details-openrouter"];
+const SECRETS: [&str; 5] =
+    ["sig-anthropic", "redacted-anthropic", "srv-anthropic", "details-openrouter", "encrypted-responses"];
 
 /// A provider and model over a wire, and the stream in which it says all that it can.
 struct Speaker {
@@ -81,6 +82,23 @@ macro_rules! chat {
     };
 }
 
+macro_rules! responses {
+    ($model:literal) => {
+        concat!(
+            "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"model\":\"",
+            $model,
+            "\"}}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"reasoning\",\"id\":\"rs_1\",",
+            "\"summary\":[{\"type\":\"summary_text\",\"text\":\"a-thought\"}],\"encrypted_content\":\"encrypted-responses\"}}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":1,\"item\":{\"type\":\"message\",\"id\":\"msg_1\",",
+            "\"content\":[{\"type\":\"output_text\",\"text\":\"a-saying\",\"annotations\":[]}]}}\n\n",
+            "data: {\"type\":\"response.output_item.done\",\"output_index\":2,\"item\":{\"type\":\"function_call\",\"id\":\"fc_1\",",
+            "\"call_id\":\"call_vendor\",\"name\":\"weather\",\"arguments\":\"{\\\"city\\\":\\\"Paris\\\"}\"}}\n\n",
+            "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n"
+        )
+    };
+}
+
 fn decoded(wire: &impl Wire, model: &str, events: &'static str, mut ids: IdSource) -> AssistantMessage {
     let (mut decoder, mut found) = (wire.decoder(&HeaderMap::new()), Events::new());
     let mut assembler = Assembler::new(ids.message(0)).origin(wire.origin(model));
@@ -127,6 +145,8 @@ fn speakers() -> Vec<Speaker> {
                 "\"reasoning\":\"a-thought\",\"reasoning_details\":[{\"type\":\"reasoning.encrypted\",\"data\":\"details-openrouter\",\"index\":0}],"
             )
         ),
+        speaker!("responses", "rs", ResponsesWire::openai(), responses!("rs")),
+        speaker!("azure", "az", ResponsesWire::azure("https://mine.openai.azure.com").unwrap(), responses!("az")),
         speaker!("mistral", "ms", chat("mistral"), chat!("ms", "\"reasoning_content\":\"a-thought\",")),
     ]
 }
@@ -185,8 +205,14 @@ fn a_conversation_moves_from_any_wire_to_any_other() {
             }
             // The call and its result are one pair, and no id comes twice.
             let (mut calls, mut results) = (Vec::new(), Vec::new());
-            under(&body["messages"], &["tool_call_id", "tool_use_id"], &mut results);
-            under(&body["messages"], &["id"], &mut calls);
+            let history = if body["messages"].is_array() { &body["messages"] } else { &body["input"] };
+            // Responses pair a call with its output by one name on both sides.
+            let [one, other]: [&[&str]; 2] = match body["input"].is_array() {
+                true => [&["call_id"], &["call_id"]],
+                false => [&["tool_call_id", "tool_use_id"], &["id"]],
+            };
+            under(history, one, &mut results);
+            under(history, other, &mut calls);
             let calls: Vec<_> = calls.into_iter().filter(|id| !id.starts_with("srvtoolu")).collect();
             let results: Vec<_> = results.into_iter().filter(|id| !id.starts_with("srvtoolu")).collect();
             assert_eq!(calls, results, "{pair}: {text}");

@@ -18,7 +18,7 @@ use agent_core::{
 };
 use agent_http::{HttpStack, TokioTimer};
 use agent_loop::{Agent, Conversation, Ending, RunSettings};
-use agent_openai::ChatWire;
+use agent_openai::{ChatWire, ResponsesWire};
 use agent_testkit::{WireReply, WireServer};
 
 struct Says {
@@ -52,9 +52,10 @@ fn url(variable: &str) -> Option<String> {
 enum Speaks {
     Messages,
     Chat,
+    Responses,
 }
 
-const BOTH: [Speaks; 2] = [Speaks::Messages, Speaks::Chat];
+const ALL: [Speaks; 3] = [Speaks::Messages, Speaks::Chat, Speaks::Responses];
 
 /// A conversation over a wire, with or without two tools that count their runs.
 fn talk(wire: Speaks, url: &str, model: &str, with_tools: bool) -> (Conversation, Arc<AtomicUsize>) {
@@ -69,6 +70,10 @@ fn talk(wire: Speaks, url: &str, model: &str, with_tools: bool) -> (Conversation
         }
         Speaks::Chat => {
             let wire = ChatWire::compatible(&format!("{url}/v1")).unwrap();
+            Arc::new(HttpProvider::new(wire, http, key, timer.clone()))
+        }
+        Speaks::Responses => {
+            let wire = ResponsesWire::compatible(&format!("{url}/v1")).unwrap();
             Arc::new(HttpProvider::new(wire, http, key, timer.clone()))
         }
     };
@@ -93,7 +98,7 @@ const MODEL: &str = "some-model";
 #[tokio::test]
 async fn two_tools_with_aimock() {
     let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
-    for wire in BOTH {
+    for wire in ALL {
         let (conversation, runs) = talk(wire, &url, MODEL, true);
         let report = conversation.run("weather").unwrap().into_report().await;
         assert!(matches!(report.ending, Ending::Completed), "{wire:?}: {report:?}");
@@ -105,7 +110,7 @@ async fn two_tools_with_aimock() {
 #[tokio::test]
 async fn two_tools_with_llama_server() {
     let Some(url) = url("MAINSPRING_LLAMA_URL") else { return };
-    for wire in BOTH {
+    for wire in ALL {
         let (conversation, runs) = talk(wire, &url, "tiny", true);
         let report = conversation.run("weather").unwrap().into_report().await;
         assert!(matches!(report.ending, Ending::Completed), "{wire:?}: {report:?}");
@@ -130,7 +135,7 @@ async fn a_retry_after_an_overload_of_aimock() {
 #[tokio::test]
 async fn a_cancel_in_the_middle_of_a_stream_of_aimock() {
     let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
-    for wire in BOTH {
+    for wire in ALL {
         let (conversation, _) = talk(wire, &url, MODEL, false);
         let mut run = conversation.run("slow").unwrap();
         let handle = run.handle();

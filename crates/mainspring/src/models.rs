@@ -7,7 +7,7 @@ use agent_core::{CallOptions, Credential, CredentialSource, HttpClient, HttpProv
 use agent_http::{CredentialForm, EnvCredential, HttpStack, TokioTimer};
 use agent_loop::{Agent, AgentBuilder};
 use agent_models::{AuthStyle, Catalogue, LookupError, ModelEntry, Protocol, ProviderFacts, ThinkingMode};
-use agent_openai::{ChatWire, Profile};
+use agent_openai::{ChatWire, Profile, ResponsesWire};
 
 /// Why the name of a model is not enough.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +131,14 @@ impl Models {
                 let wire = ChatWire::of(Profile::named(profile).unwrap_or(Profile::compatible()));
                 let wire = wire.at(&address).map_err(|source| invalid(source.into()))?;
                 let wire = wire.provider(&at.id).model(entry.facts.clone());
+                Arc::new(HttpProvider::new(wire, self.http.clone(), credentials, self.timer.clone()))
+            }
+            Protocol::OpenAiResponses | Protocol::Azure => {
+                let wire = match entry.protocol {
+                    Protocol::Azure => ResponsesWire::azure(&address).map(|wire| wire.provider(&at.id)),
+                    _ => ResponsesWire::openai().provider(&at.id).at(&address),
+                };
+                let wire = wire.map_err(|source| invalid(source.into()))?.model(entry.facts.clone());
                 Arc::new(HttpProvider::new(wire, self.http.clone(), credentials, self.timer.clone()))
             }
             Protocol::AnthropicMessages => {

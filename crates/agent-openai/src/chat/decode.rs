@@ -50,7 +50,7 @@ impl std::fmt::Debug for ChatDecoder {
 impl ChatDecoder {
     pub(crate) fn new(wire: &ChatWire) -> Self {
         Self {
-            origin: Origin::new(PROTOCOL, &*wire.provider, ""),
+            origin: Origin::new(PROTOCOL, &*wire.server.provider, ""),
             ends_without_done: wire.profile.ends_without_done,
             answer: AnswerReader::new(),
             shapes: Shapes::default(),
@@ -334,7 +334,7 @@ fn stop_reason(name: &str) -> StopReason {
 
 /// A text as a slice of the event that it stands in, or as itself where its escapes had to be undone.
 #[expect(clippy::ptr_arg, reason = "whether it is borrowed is the question")]
-pub(super) fn share(data: &ByteString, text: &Cow<'_, str>) -> ByteString {
+pub(crate) fn share(data: &ByteString, text: &Cow<'_, str>) -> ByteString {
     match text {
         Cow::Borrowed(text) => data.slice_ref(text),
         Cow::Owned(text) => ByteString::from(text.as_str()),

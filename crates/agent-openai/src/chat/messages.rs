@@ -200,7 +200,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn answer<'b>(&self, walk: &mut MessageWalk, answer: &'b AssistantMessage) -> Out<'b> {
-        let (provider, ours) = (self.wire.provider.as_str(), goes_back(&answer.origin, &self.target));
+        let (provider, ours) = (self.wire.server.provider.as_str(), goes_back(&answer.origin, &self.target));
         let (mut texts, mut reasoning, mut tool_calls) = (Vec::new(), String::new(), Vec::new());
         let mut reasoning_details = None;
         let member = |raw: &'b RawJson, name: &str| JsonMembers::read(raw.get()).and_then(|all| all.value(name));

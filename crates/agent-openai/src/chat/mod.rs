@@ -12,5 +12,5 @@ mod request;
 mod spoken;
 mod usage;
 
-pub(crate) use self::request::encode;
 pub use self::{decode::ChatDecoder, spoken::TextSyntax};
+pub(crate) use self::{decode::share, options::strict_format, request::encode};

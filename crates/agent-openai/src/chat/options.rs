@@ -85,7 +85,7 @@ pub(super) fn plan(wire: &ChatWire, call: &ModelCall, facts: &ModelFacts) -> Res
         let key = ChainHash::of(&[options.system.join("\n\n").as_bytes()]);
         put(Section::Irrelevant, "prompt_cache_key", &format!("\"ms-{key:?}\""));
     }
-    if let Some(extras) = options.extras.get(&wire.provider) {
+    if let Some(extras) = options.extras.get(&wire.server.provider) {
         // Of the vendor's own: not judged, and part of what the cache may see.
         let inner = extras.get().trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).map(str::trim);
         match inner {
@@ -148,19 +148,8 @@ fn structured(
     let field = match profile.structured {
         StructuredStyle::JsonSchema => {
             let name = write(&schema.name)?;
-            let lowered = if profile.strict { lower_strict_schema(&schema.schema).map(Some) } else { Ok(None) };
-            let (schema, strict) = match &lowered {
-                Ok(Some(lowered)) => {
-                    losses.extend(lowered.lost.iter().map(|what| Loss::option(format!("answer schema {what}"))));
-                    (lowered.schema.get(), ",\"strict\":true")
-                }
-                // Without `strict` every schema is taken, as a guide.
-                Ok(None) => (raw, ""),
-                Err(error) => {
-                    losses.push(Loss::option(format!("answer schema is a guide only: {error}")));
-                    (raw, "")
-                }
-            };
+            let (schema, strict) = if profile.strict { strict_format(schema, losses) } else { (raw.to_owned(), false) };
+            let strict = if strict { ",\"strict\":true" } else { "" };
             let inner = format!("{{\"name\":{name}{strict},\"schema\":{schema}}}");
             return Ok((Some(format!("{{\"type\":\"json_schema\",\"json_schema\":{inner}}}")), None));
         }
@@ -170,4 +159,18 @@ fn structured(
     losses.push(Loss::option("the hold of the answer's schema: the model is told, the vendor does not enforce it"));
     let words = "Answer with one JSON object and nothing around it, no code fence either. It fits this JSON Schema:";
     Ok((field, Some(format!("{words}\n{raw}"))))
+}
+
+/// The schema of an answer in the strict dialect; as it is, a guide, where the dialect cannot say it.
+pub(crate) fn strict_format(schema: &OutputSchema, losses: &mut Vec<Loss>) -> (String, bool) {
+    match lower_strict_schema(&schema.schema) {
+        Ok(lowered) => {
+            losses.extend(lowered.lost.iter().map(|what| Loss::option(format!("answer schema {what}"))));
+            (lowered.schema.get().to_owned(), true)
+        }
+        Err(error) => {
+            losses.push(Loss::option(format!("answer schema is a guide only: {error}")));
+            (schema.schema.get().to_owned(), false)
+        }
+    }
 }

@@ -4,7 +4,6 @@ use agent_core::{
     Block, CacheOrder, ChainHash, Encoded, Loss, ModelCall, Origin, ProviderError, ProviderErrorKind, Section,
     SegmentsBuilder, TokenBound, ToolSpec, Wire,
 };
-use http::{HeaderValue, Method, Request, header, request::Parts};
 use serde::Serialize;
 
 use super::{messages::Encoder, options};
@@ -40,7 +39,7 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
 
     let mut body = SegmentsBuilder::new(CacheOrder::ToolsFirst)
         .identity(model.as_bytes())
-        .identity(wire.base.as_bytes())
+        .identity(wire.server.base.as_bytes())
         .push(Section::Irrelevant, "{\"model\":", Block::new(write(model)?));
     for (section, text) in plan.fields.into_iter().filter(|(_, text)| !text.is_empty()) {
         body = body.push(section, ",", Block::new(text));
@@ -85,7 +84,7 @@ pub(crate) fn encode(wire: &ChatWire, call: &ModelCall) -> Result<Encoded, Provi
         let message = format!("{{\"role\":\"user\",\"content\":{}}}", write(note)?);
         body = body.tail(encoder.lead(state, false), &Block::new(message));
     }
-    let mut encoded = Encoded::new(head(wire)?, body.end("]}").finish());
+    let mut encoded = Encoded::new(wire.server.head()?, body.end("]}").finish());
     let messages = u64::try_from(call.view.len()).unwrap_or(u64::MAX);
     let each = facts.message_overhead.unwrap_or(PER_MESSAGE);
     encoded.overhead = TokenBound::AtMost(OVERHEAD.saturating_add(messages.saturating_mul(each)));
@@ -122,17 +121,4 @@ fn generation(wire: &ChatWire, facts: &agent_core::ModelFacts, target: &Origin, 
     let parts = [&flags[..], numbers.as_flattened(), target.provider.as_bytes(), target.model.as_bytes()];
     let hash = wire.encoding.then(ChainHash::of(&parts));
     u64::try_from(hash.bits() >> 64).unwrap_or_default()
-}
-
-fn head(wire: &ChatWire) -> Result<Parts, ProviderError> {
-    let Some(endpoint) = wire.endpoint.clone() else {
-        let text = format!("nobody said where `{}` is; give the wire an address with `at`", wire.provider);
-        return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, text));
-    };
-    let (mut parts, ()) = Request::new(()).into_parts();
-    (parts.method, parts.uri) = (Method::POST, endpoint);
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    // What the caller sets himself stands once, in his words.
-    parts.headers.extend(wire.headers.clone());
-    Ok(parts)
 }

@@ -15,5 +15,6 @@ mod given;
 mod repeat;
 mod replay;
 mod request;
+mod responses;
 mod schema;
 mod spoken;
