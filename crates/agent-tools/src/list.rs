@@ -8,8 +8,9 @@ use agent_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     walk::{Ignored, Walk},
     workspace::UseOf,
 };
@@ -74,15 +75,7 @@ impl Tool for List {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| list(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::after(DEADLINE), OnCancel::Leave, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Looks(Some(DEADLINE)), list)
     }
 }
 
@@ -144,9 +137,5 @@ fn list(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
         let _ = writeln!(text, "[not looked into: {problem}]");
     }
     let path = workspace.show(&place.real).into_owned();
-    let output = ToolOutput::text(text);
-    Ok(match RawJson::of(&Details { path, entries, complete: left_out.is_empty(), unreadable }) {
-        Ok(details) => output.details(details),
-        Err(_) => output,
-    })
+    Ok(args::answer(text, &Details { path, entries, complete: left_out.is_empty(), unreadable }))
 }

@@ -17,8 +17,9 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     path::Place,
     walk::{Ignored, Walk},
     workspace::UseOf,
@@ -95,30 +96,23 @@ impl Tool for Search {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| search(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::after(DEADLINE), OnCancel::Leave, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Looks(Some(DEADLINE)), search)
     }
 }
 
-fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+/// A matcher of lines, or why there is none, in words for a model.
+pub(crate) fn matcher(pattern: &str, literal: bool, ignore_case: bool) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
-    builder.case_insensitive(args.ignore_case == Some(true)).fixed_strings(args.literal == Some(true));
+    builder.case_insensitive(ignore_case).fixed_strings(literal);
     builder.line_terminator(Some(b'\n')).dfa_size_limit(16 << 20).size_limit(16 << 20);
-    builder.build(&args.pattern).map_err(|e| {
+    builder.build(pattern).map_err(|e| {
         let advice = "set literal to search for plain text";
         ToolError::invalid_arguments(format!("the pattern cannot be searched for; {advice}. {e}"))
     })
 }
 
 fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, ToolError> {
-    let matcher = matcher(args)?;
+    let matcher = matcher(&args.pattern, args.literal == Some(true), args.ignore_case == Some(true))?;
     let shown = args.path.as_deref().unwrap_or(".");
     let place = workspace.place(shown, UseOf::Reading)?;
     if place.is_missing() {
@@ -248,12 +242,8 @@ impl Found {
         if let Some(more) = problems.checked_sub(5).filter(|more| *more > 0) {
             let _ = writeln!(self.text, "[not searched: {more} more]");
         }
-        let output = ToolOutput::text(self.text);
         let complete = self.end.is_none() && problems == 0;
-        match RawJson::of(&Details { matches, files: self.files, complete, unreadable: self.unreadable }) {
-            Ok(details) => output.details(details),
-            Err(_) => output,
-        }
+        args::answer(self.text, &Details { matches, files: self.files, complete, unreadable: self.unreadable })
     }
 }
 
