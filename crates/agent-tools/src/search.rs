@@ -1,19 +1,13 @@
 //! `search`: lines that match a regular expression, in process.
 
-use std::{
-    fmt::Write as _,
-    fs::File,
-    os::{fd::AsFd, unix::fs::OpenOptionsExt},
-    path::Path,
-    time::Duration,
-};
+use std::{fmt::Write as _, fs::File, time::Duration};
 
 use agent_core::{
     BoxFuture, Effects, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput, ToolSpec, ToolSpecError,
 };
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use rustix::fs::OFlags;
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -21,7 +15,7 @@ use crate::{
     args::{self, Work},
     blocking::Stop,
     path::Place,
-    walk::{Ignored, Walk},
+    walk::{Ignored, Walk, reason},
     workspace::UseOf,
 };
 
@@ -129,8 +123,7 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
     let limit = args.limit.unwrap_or(100);
     let mut found = Found { text: String::new(), left: limit, files: 0, unreadable: Vec::new(), end: None };
     if place.is_folder() {
-        let walk = Walk { from: &place.real, glob: args.glob.as_deref(), depth: None, ignored: Ignored::new(args.all) };
-        for entry in walk.entries()? {
+        for entry in Walk::new(workspace, &place, args.glob.as_deref(), None, Ignored::new(args.all))? {
             stop.check()?;
             if stop.is_late() {
                 found.end = Some(End::Late);
@@ -140,11 +133,11 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
             }
             match entry {
                 // A link is not followed: what it points to is found where it is.
-                Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                    let name = workspace.show(entry.path());
-                    match open(entry.path()) {
-                        Ok(file) => found.file(workspace, &mut searcher, &matcher, &file, &name, stop),
-                        Err(e) => found.unreadable.push(format!("{name}: {}", e.kind())),
+                Ok(entry) if entry.kind == FileType::RegularFile => {
+                    let name = || workspace.show(&place.real.join(&entry.path)).into_owned();
+                    match entry.open() {
+                        Ok(file) => found.file(&mut searcher, &matcher, &file, name, stop),
+                        Err(e) => found.unreadable.push(format!("{}: {}", name(), reason(e))),
                     }
                 }
                 Ok(_) => {}
@@ -153,23 +146,10 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
         }
     } else {
         let (file, _) = Place::open(&place)?;
-        found.file(workspace, &mut searcher, &matcher, &file, &workspace.show(&place.real), stop);
+        found.file(&mut searcher, &matcher, &file, || workspace.show(&place.real).into_owned(), stop);
     }
     stop.check()?;
     Ok(found.into_output(limit))
-}
-
-/// Opens a file that the walk has found. It may have become something else since.
-fn open(path: &Path) -> std::io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::options().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
-}
-
-/// Where an open file really is, where the system tells.
-fn real(file: &File) -> Option<std::path::PathBuf> {
-    let fd = std::os::fd::AsRawFd::as_raw_fd(&file.as_fd());
-    std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()
 }
 
 /// Why not everything was searched.
@@ -191,22 +171,20 @@ struct Found {
 impl Found {
     fn file(
         &mut self,
-        workspace: &Workspace,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
         file: &File,
-        name: &str,
+        name: impl FnOnce() -> String,
         stop: &Stop,
     ) {
         let before = self.text.len();
         let mut sink = InFile { found: self, stop, any: false, binary: false };
         let searched = searcher.search_file(matcher, file, &mut sink);
         let (any, binary) = (sink.any, sink.binary);
-        // A folder on the way may have been swapped for a link since the walk: what was found out there is not told.
-        if any && real(file).is_some_and(|real| !workspace.holds(&real)) {
-            self.text.truncate(before);
+        if !any && searched.is_ok() {
             return;
         }
+        let name = name();
         if let Err(e) = searched {
             self.unreadable.push(format!("{name}: {}", e.kind()));
         }

@@ -169,6 +169,12 @@ impl Workspace {
         self.roots.iter().any(|root| real.starts_with(&root.real))
     }
 
+    /// The outermost folder of the workspace that a path without links lies in.
+    pub(crate) fn root(&self, real: &Path) -> Option<&Path> {
+        let roots = self.roots.iter().map(|root| root.real.as_path()).filter(|root| real.starts_with(root));
+        roots.min_by_key(|root| root.as_os_str().len())
+    }
+
     /// The path as a model should write it: relative where it begins in the first folder.
     pub(crate) fn show<'a>(&self, real: &'a Path) -> std::borrow::Cow<'a, str> {
         real.strip_prefix(&self.base).unwrap_or(real).to_string_lossy()

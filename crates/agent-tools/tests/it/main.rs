@@ -20,4 +20,5 @@ mod sandbox;
 mod search;
 mod shell;
 mod tools;
+mod walk;
 mod write;
