@@ -10,6 +10,7 @@
 //! before anybody acts on it. [`Tool`]s run as their [`Effects`] allow, and their results close the turn.
 
 mod auth;
+mod blob;
 mod budget;
 mod call;
 mod cancel;
@@ -39,6 +40,7 @@ pub use bytestring::ByteString;
 
 pub use crate::{
     auth::{Credential, CredentialSource},
+    blob::{BlobError, BlobPart, BlobStore},
     budget::{
         Budget, BudgetExceeded, Money, MoneyError, Price, PriceBand, Rates, Reservation, Settlement, WorstCaseError,
     },

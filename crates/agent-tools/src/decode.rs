@@ -158,3 +158,12 @@ impl<R: Read> Read for Utf16Reader<R> {
         Ok(read)
     }
 }
+
+/// Where bytes end without a piece of a character behind it.
+pub(crate) fn boundary(bytes: &[u8]) -> usize {
+    let piece = bytes.iter().rev().take(3).position(|b| *b >= 0xC0).map(|back| back + 1);
+    match piece.and_then(|back| bytes.split_at_checked(bytes.len() - back)) {
+        Some((before, end)) if std::str::from_utf8(end).is_err_and(|e| e.error_len().is_none()) => before.len(),
+        _ => bytes.len(),
+    }
+}

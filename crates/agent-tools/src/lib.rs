@@ -8,10 +8,12 @@
 
 mod args;
 mod bash;
+mod blobs;
 mod blocking;
 mod decode;
 mod edit;
 mod list;
+mod output;
 mod path;
 mod read;
 mod search;
@@ -24,9 +26,14 @@ use std::sync::Arc;
 use agent_core::{Tool, ToolSpecError};
 
 pub use crate::{
-    bash::{Bash, CommandPolicy, CommandVerdict, Otherwise, UnreadableCommand, simple_commands},
+    bash::{
+        Bash, CommandPolicy, CommandVerdict, Otherwise, Sandbox, SandboxError, SandboxMode, SandboxStatus,
+        UnreadableCommand, simple_commands,
+    },
+    blobs::{FolderBlobs, MemoryBlobs},
     edit::Edit,
     list::List,
+    output::Output,
     read::Read,
     search::Search,
     workspace::{Workspace, WorkspaceError},
@@ -41,7 +48,8 @@ pub fn read_only(workspace: &Workspace) -> Result<Vec<Arc<dyn Tool>>, ToolSpecEr
     Ok(vec![Arc::new(List::new(workspace)?), Arc::new(Read::new(workspace)?), Arc::new(Search::new(workspace)?)])
 }
 
-/// All tools with their defaults, in the order of their names: bash, edit, list, read, search, write.
+/// All tools with their defaults, in the order of their names: bash, edit, list,
+/// output, read, search, write.
 ///
 /// # Errors
 /// None in practice: the specs are constants.
@@ -49,6 +57,7 @@ pub fn all(workspace: &Workspace) -> Result<Vec<Arc<dyn Tool>>, ToolSpecError> {
     let mut tools = read_only(workspace)?;
     tools.push(Arc::new(Bash::new(workspace)?));
     tools.push(Arc::new(Edit::new(workspace)?));
+    tools.push(Arc::new(Output::new(workspace)?));
     tools.push(Arc::new(Write::new(workspace)?));
     tools.sort_by(|a, b| a.spec().name().cmp(b.spec().name()));
     Ok(tools)

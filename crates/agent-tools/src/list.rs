@@ -5,11 +5,13 @@ use std::{fmt::Write as _, time::Duration};
 use agent_core::{
     BoxFuture, Effects, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput, ToolSpec, ToolSpecError,
 };
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     walk::{Ignored, Walk},
     workspace::UseOf,
 };
@@ -74,15 +76,7 @@ impl Tool for List {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| list(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::after(DEADLINE), OnCancel::Leave, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Looks(Some(DEADLINE)), list)
     }
 }
 
@@ -98,9 +92,9 @@ fn list(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
     let glob = args.glob.as_deref();
     let depth = args.depth.or(if glob.is_some() { None } else { Some(3) });
     let limit = args.limit.unwrap_or(500);
-    let walk = Walk { from: &place.real, glob, depth, ignored: Ignored::new(args.all) };
+    let walk = Walk::new(workspace, &place, glob, depth, Ignored::new(args.all))?;
     let (mut text, mut entries, mut unreadable, mut left_out) = (String::new(), 0, Vec::new(), "");
-    for entry in walk.entries()? {
+    for entry in walk {
         stop.check()?;
         if stop.is_late() {
             left_out = "the time is over";
@@ -113,26 +107,21 @@ fn list(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
                 continue;
             }
         };
-        let kind = entry.file_type();
-        let folder = kind.is_some_and(|kind| kind.is_dir());
+        let folder = entry.kind == FileType::Directory;
         // With a glob, folders are only the way to what it names.
-        if entry.depth() == 0 || (folder && glob.is_some()) {
+        if folder && glob.is_some() {
             continue;
         }
         if entries == limit {
             left_out = "the limit is reached; give a deeper path or a glob";
             break;
         }
-        let path = entry.path().strip_prefix(&place.real).unwrap_or(entry.path());
-        let link = kind.is_some_and(|kind| kind.is_symlink());
-        let end = if folder {
-            "/"
-        } else if link {
-            " (link)"
-        } else {
-            ""
+        let end = match entry.kind {
+            FileType::Directory => "/",
+            FileType::Symlink => " (link)",
+            _ => "",
         };
-        let _ = writeln!(text, "{}{end}", path.display());
+        let _ = writeln!(text, "{}{end}", entry.path.display());
         entries += 1;
     }
     if !left_out.is_empty() {
@@ -144,9 +133,5 @@ fn list(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
         let _ = writeln!(text, "[not looked into: {problem}]");
     }
     let path = workspace.show(&place.real).into_owned();
-    let output = ToolOutput::text(text);
-    Ok(match RawJson::of(&Details { path, entries, complete: left_out.is_empty(), unreadable }) {
-        Ok(details) => output.details(details),
-        Err(_) => output,
-    })
+    Ok(args::answer(text, &Details { path, entries, complete: left_out.is_empty(), unreadable }))
 }

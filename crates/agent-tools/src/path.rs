@@ -106,6 +106,15 @@ impl Place {
         Ok((File::from(fd), stat))
     }
 
+    /// Opens the folder to look through it.
+    pub(crate) fn open_folder(&self) -> Result<OwnedFd, PathError> {
+        if !self.is_folder() {
+            return Err(self.kind("a file", "a folder"));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.folder, ".", flags, Mode::empty()).map_err(|e| io(&self.shown, e))
+    }
+
     /// What is there now, where the folder still has it.
     pub(crate) fn stat(&self) -> Result<Option<Stat>, PathError> {
         let Some(name) = &self.last else { return Ok(None) };

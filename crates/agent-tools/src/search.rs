@@ -1,26 +1,21 @@
 //! `search`: lines that match a regular expression, in process.
 
-use std::{
-    fmt::Write as _,
-    fs::File,
-    os::{fd::AsFd, unix::fs::OpenOptionsExt},
-    path::Path,
-    time::Duration,
-};
+use std::{fmt::Write as _, fs::File, time::Duration};
 
 use agent_core::{
     BoxFuture, Effects, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput, ToolSpec, ToolSpecError,
 };
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use rustix::fs::OFlags;
+use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     path::Place,
-    walk::{Ignored, Walk},
+    walk::{Ignored, Walk, reason},
     workspace::UseOf,
 };
 
@@ -95,30 +90,23 @@ impl Tool for Search {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| search(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::after(DEADLINE), OnCancel::Leave, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Looks(Some(DEADLINE)), search)
     }
 }
 
-fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+/// A matcher of lines, or why there is none, in words for a model.
+pub(crate) fn matcher(pattern: &str, literal: bool, ignore_case: bool) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
-    builder.case_insensitive(args.ignore_case == Some(true)).fixed_strings(args.literal == Some(true));
+    builder.case_insensitive(ignore_case).fixed_strings(literal);
     builder.line_terminator(Some(b'\n')).dfa_size_limit(16 << 20).size_limit(16 << 20);
-    builder.build(&args.pattern).map_err(|e| {
+    builder.build(pattern).map_err(|e| {
         let advice = "set literal to search for plain text";
         ToolError::invalid_arguments(format!("the pattern cannot be searched for; {advice}. {e}"))
     })
 }
 
 fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, ToolError> {
-    let matcher = matcher(args)?;
+    let matcher = matcher(&args.pattern, args.literal == Some(true), args.ignore_case == Some(true))?;
     let shown = args.path.as_deref().unwrap_or(".");
     let place = workspace.place(shown, UseOf::Reading)?;
     if place.is_missing() {
@@ -135,8 +123,7 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
     let limit = args.limit.unwrap_or(100);
     let mut found = Found { text: String::new(), left: limit, files: 0, unreadable: Vec::new(), end: None };
     if place.is_folder() {
-        let walk = Walk { from: &place.real, glob: args.glob.as_deref(), depth: None, ignored: Ignored::new(args.all) };
-        for entry in walk.entries()? {
+        for entry in Walk::new(workspace, &place, args.glob.as_deref(), None, Ignored::new(args.all))? {
             stop.check()?;
             if stop.is_late() {
                 found.end = Some(End::Late);
@@ -146,11 +133,11 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
             }
             match entry {
                 // A link is not followed: what it points to is found where it is.
-                Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => {
-                    let name = workspace.show(entry.path());
-                    match open(entry.path()) {
-                        Ok(file) => found.file(workspace, &mut searcher, &matcher, &file, &name, stop),
-                        Err(e) => found.unreadable.push(format!("{name}: {}", e.kind())),
+                Ok(entry) if entry.kind == FileType::RegularFile => {
+                    let name = || workspace.show(&place.real.join(&entry.path)).into_owned();
+                    match entry.open() {
+                        Ok(file) => found.file(&mut searcher, &matcher, &file, name, stop),
+                        Err(e) => found.unreadable.push(format!("{}: {}", name(), reason(e))),
                     }
                 }
                 Ok(_) => {}
@@ -159,23 +146,10 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
         }
     } else {
         let (file, _) = Place::open(&place)?;
-        found.file(workspace, &mut searcher, &matcher, &file, &workspace.show(&place.real), stop);
+        found.file(&mut searcher, &matcher, &file, || workspace.show(&place.real).into_owned(), stop);
     }
     stop.check()?;
     Ok(found.into_output(limit))
-}
-
-/// Opens a file that the walk has found. It may have become something else since.
-fn open(path: &Path) -> std::io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::options().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::ErrorKind::InvalidInput.into()) }
-}
-
-/// Where an open file really is, where the system tells.
-fn real(file: &File) -> Option<std::path::PathBuf> {
-    let fd = std::os::fd::AsRawFd::as_raw_fd(&file.as_fd());
-    std::fs::read_link(format!("/proc/self/fd/{fd}")).ok()
 }
 
 /// Why not everything was searched.
@@ -197,22 +171,20 @@ struct Found {
 impl Found {
     fn file(
         &mut self,
-        workspace: &Workspace,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
         file: &File,
-        name: &str,
+        name: impl FnOnce() -> String,
         stop: &Stop,
     ) {
         let before = self.text.len();
         let mut sink = InFile { found: self, stop, any: false, binary: false };
         let searched = searcher.search_file(matcher, file, &mut sink);
         let (any, binary) = (sink.any, sink.binary);
-        // A folder on the way may have been swapped for a link since the walk: what was found out there is not told.
-        if any && real(file).is_some_and(|real| !workspace.holds(&real)) {
-            self.text.truncate(before);
+        if !any && searched.is_ok() {
             return;
         }
+        let name = name();
         if let Err(e) = searched {
             self.unreadable.push(format!("{name}: {}", e.kind()));
         }
@@ -248,12 +220,8 @@ impl Found {
         if let Some(more) = problems.checked_sub(5).filter(|more| *more > 0) {
             let _ = writeln!(self.text, "[not searched: {more} more]");
         }
-        let output = ToolOutput::text(self.text);
         let complete = self.end.is_none() && problems == 0;
-        match RawJson::of(&Details { matches, files: self.files, complete, unreadable: self.unreadable }) {
-            Ok(details) => output.details(details),
-            Err(_) => output,
-        }
+        args::answer(self.text, &Details { matches, files: self.files, complete, unreadable: self.unreadable })
     }
 }
 

@@ -7,10 +7,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use agent_core::ToolError;
+use agent_core::{BlobStore, ToolError};
 use rustix::fs::Stat;
 
-use crate::path::{PathError, Place};
+use crate::{
+    MemoryBlobs,
+    path::{PathError, Place},
+};
 
 /// The files whose state is remembered, at most; beyond it all are forgotten, which only loses warnings.
 const MAX_SEEN: usize = 10_000;
@@ -31,7 +34,7 @@ const MAX_SEEN: usize = 10_000;
 pub struct Workspace {
     base: Arc<Path>,
     roots: Arc<[Root]>,
-    spill: Option<Arc<Path>>,
+    blobs: Arc<dyn BlobStore>,
     files: Arc<Mutex<Files>>,
 }
 
@@ -93,7 +96,12 @@ impl Workspace {
     pub fn new(folder: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
         let real = resolve_folder(folder.as_ref())?;
         let root = Root { real: real.clone(), use_of: UseOf::Writing };
-        Ok(Self { base: real.into(), roots: Arc::new([root]), spill: None, files: Arc::default() })
+        Ok(Self {
+            base: real.into(),
+            roots: Arc::new([root]),
+            blobs: Arc::new(MemoryBlobs::new()),
+            files: Arc::default(),
+        })
     }
 
     /// With another folder to read and write.
@@ -112,14 +120,11 @@ impl Workspace {
         self.with(folder.as_ref(), UseOf::Reading)
     }
 
-    /// With a folder where output goes that is too long to show; `read` pages through it there. Nothing in it is
-    /// ever removed by a tool.
-    ///
-    /// # Errors
-    /// [`WorkspaceError`] where there is no such folder.
-    pub fn spill_into(self, folder: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
-        let spill = Some(resolve_folder(folder.as_ref())?.into());
-        Ok(Self { spill, ..self.also_read(folder)? })
+    /// Says where outputs go that are too long to show; the tool [`Output`](crate::Output) pages through them there.
+    /// Without it they are kept in memory ([`MemoryBlobs`]), as long as this workspace and its tools.
+    #[must_use]
+    pub fn outputs(self, store: Arc<dyn BlobStore>) -> Self {
+        Self { blobs: store, ..self }
     }
 
     fn with(self, folder: &Path, use_of: UseOf) -> Result<Self, WorkspaceError> {
@@ -133,8 +138,14 @@ impl Workspace {
         &self.base
     }
 
-    pub(crate) fn spill(&self) -> Option<&Path> {
-        self.spill.as_deref()
+    pub(crate) fn blobs(&self) -> &Arc<dyn BlobStore> {
+        &self.blobs
+    }
+
+    /// The folders that may be written.
+    #[cfg(all(feature = "sandbox", target_os = "linux"))]
+    pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
+        self.roots.iter().filter(|root| root.use_of == UseOf::Writing).map(|root| root.real.as_path())
     }
 
     /// The place that a path leads to, where it may be used so.
@@ -156,6 +167,12 @@ impl Workspace {
     /// Whether a path without links lies in a folder that may be read.
     pub(crate) fn holds(&self, real: &Path) -> bool {
         self.roots.iter().any(|root| real.starts_with(&root.real))
+    }
+
+    /// The outermost folder of the workspace that a path without links lies in.
+    pub(crate) fn root(&self, real: &Path) -> Option<&Path> {
+        let roots = self.roots.iter().map(|root| root.real.as_path()).filter(|root| real.starts_with(root));
+        roots.min_by_key(|root| root.as_os_str().len())
     }
 
     /// The path as a model should write it: relative where it begins in the first folder.

@@ -8,8 +8,9 @@ use agent_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     workspace::UseOf,
 };
 
@@ -81,15 +82,7 @@ impl Tool for Write {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| write(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::default(), OnCancel::Wait, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Changes, write)
     }
 }
 
@@ -107,9 +100,5 @@ fn write(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, 
     let (bytes, created) = (args.content.len(), before.is_none());
     let path = workspace.show(&place.real).into_owned();
     let text = format!("{} `{path}` ({bytes} bytes)", if created { "created" } else { "replaced" });
-    let output = ToolOutput::text(text);
-    Ok(match RawJson::of(&Details { path, bytes, created }) {
-        Ok(details) => output.details(details),
-        Err(_) => output,
-    })
+    Ok(args::answer(text, &Details { path, bytes, created }))
 }

@@ -1,82 +1,67 @@
-//! What is kept of a command's output: its beginning, its end, and the whole in a file where there is a folder for it.
+//! What is kept of a command's output: its beginning and its end, and the whole in a store where it is long.
 
-use std::{
-    collections::VecDeque,
-    path::{Path, PathBuf},
-};
+use std::{collections::VecDeque, sync::Arc};
 
-use tokio::{fs::File, io::AsyncWriteExt as _};
+use agent_core::{BlobError, BlobStore, BoxFuture};
+
+use crate::decode::boundary;
 
 /// What is kept of the beginning, in bytes.
 const HEAD: usize = 16 * 1024;
 /// What is kept of the end: errors stand there.
 const TAIL: usize = 32 * 1024;
-/// The longest output that is kept whole in a file.
-const SPILL: u64 = 1024 * 1024 * 1024;
+/// How much is collected before the store is asked to take it.
+const PIECE: usize = 64 * 1024;
 
 pub(super) struct Capture {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     pub(super) total: u64,
-    spill: Spill,
+    whole: Whole,
 }
 
-enum Spill {
-    /// There is no folder for it.
-    No,
-    /// It goes here when it gets long.
-    Into(PathBuf),
-    Open {
-        path: PathBuf,
-        file: File,
-        written: u64,
-        unwritten: Vec<u8>,
-    },
-    /// Writing failed, or it became too long.
-    Broken {
-        path: PathBuf,
-        why: String,
-    },
+/// The whole of an output on its way into a store.
+pub(super) struct Whole {
+    store: Arc<dyn BlobStore>,
+    handle: String,
+    begun: bool,
+    unwritten: Vec<u8>,
+    /// Kept here, so that whoever stops waiting loses nothing.
+    writing: Option<BoxFuture<'static, Result<(), BlobError>>>,
+    failed: Option<String>,
 }
 
-impl Spill {
-    fn open(path: PathBuf, unwritten: Vec<u8>) -> Self {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        let opened = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path);
-        match opened {
-            Ok(file) => Self::Open { path, file: File::from_std(file), written: 0, unwritten },
-            Err(e) => Self::Broken { path, why: e.kind().to_string() },
+impl Whole {
+    /// Takes bytes in, and gives them to the store where there are enough of them.
+    pub(super) async fn push(&mut self, bytes: &[u8], least: usize) {
+        if self.failed.is_none() {
+            self.unwritten.extend_from_slice(bytes);
+        }
+        if self.unwritten.len() >= least {
+            self.write().await;
         }
     }
 
     /// Writes what is not yet written. Dropping the future loses nothing: the rest is written the next time.
     async fn write(&mut self) {
-        let Self::Open { path, file, written, unwritten } = self else { return };
-        let mut broken = None;
-        while !unwritten.is_empty() && broken.is_none() {
-            match file.write(unwritten).await {
-                Ok(0) => broken = Some("nothing more can be written".to_owned()),
-                Ok(n) => {
-                    unwritten.drain(..n);
-                    *written += u64::try_from(n).unwrap_or_default();
-                }
-                Err(e) => broken = Some(e.kind().to_string()),
+        while self.writing.is_some() || !self.unwritten.is_empty() {
+            let next = || self.store.append(&self.handle, std::mem::take(&mut self.unwritten).into());
+            let done = self.writing.get_or_insert_with(next).await;
+            self.writing = None;
+            if let Err(e) = done {
+                let cause = std::error::Error::source(&e).map(|cause| format!(": {cause}")).unwrap_or_default();
+                self.failed = Some(format!("{e}{cause}"));
+                self.unwritten.clear();
             }
-            if *written > SPILL {
-                broken = Some(format!("longer than {SPILL} bytes"));
-            }
-        }
-        if let Some(why) = broken {
-            *self = Self::Broken { path: std::mem::take(path), why };
         }
     }
 }
 
 impl Capture {
-    /// Keeps output, and the whole in a file of this name in the folder, if it gets long.
-    pub(super) fn new(folder: Option<&Path>, name: &str) -> Self {
-        let spill = folder.map_or(Spill::No, |folder| Spill::Into(folder.join(name)));
-        Self { head: Vec::new(), tail: VecDeque::new(), total: 0, spill }
+    /// Keeps output, and the whole under this handle of the store, if it gets long.
+    pub(super) fn new(store: Arc<dyn BlobStore>, handle: String) -> Self {
+        let whole = Whole { store, handle, begun: false, unwritten: Vec::new(), writing: None, failed: None };
+        Self { head: Vec::new(), tail: VecDeque::new(), total: 0, whole }
     }
 
     pub(super) async fn push(&mut self, bytes: &[u8]) {
@@ -84,37 +69,40 @@ impl Capture {
         let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
         self.head.extend_from_slice(first);
-        let long = self.tail.len() + rest.len() > TAIL;
-        if let Spill::Into(path) = &self.spill
-            && long
-        {
-            let before = self.head.iter().chain(&self.tail).copied().collect();
-            self.spill = Spill::open(path.clone(), before);
-        }
-        if let Spill::Open { unwritten, .. } = &mut self.spill {
-            unwritten.extend_from_slice(rest);
+        if !self.whole.begun && self.tail.len() + rest.len() > TAIL {
+            self.begin();
         }
         self.tail.extend(rest);
         self.tail.drain(..self.tail.len().saturating_sub(TAIL));
-        self.spill.write().await;
+        if self.whole.begun {
+            self.whole.push(rest, PIECE).await;
+        }
     }
 
-    /// The text for the model, and the file that holds the whole.
-    pub(super) async fn into_text(mut self) -> (String, Option<PathBuf>) {
-        let kept = u64::try_from(self.head.len() + self.tail.len()).unwrap_or(u64::MAX);
-        self.spill.write().await;
-        let (whole, note) = match &mut self.spill {
-            Spill::Open { path, file, .. } => match file.flush().await {
-                Ok(()) => (Some(path.clone()), format!("; the whole is in `{}`, where read shows it", path.display())),
-                Err(e) => (None, format!("; the whole could not be kept: {}", e.kind())),
-            },
-            Spill::Broken { path, why } => (None, format!("; `{}` does not hold the whole: {why}", path.display())),
-            Spill::No | Spill::Into(_) => (None, String::new()),
-        };
+    /// Has the whole kept, however short it is; up to here nothing of it is lost.
+    fn begin(&mut self) {
+        self.whole.begun = true;
+        self.whole.unwritten.extend(self.head.iter().chain(&self.tail));
+    }
+
+    /// The handle of the whole and what goes on into it, for a job that writes on; `None` where the store failed.
+    pub(super) async fn goes_on(mut self) -> (Option<String>, Whole) {
+        if !self.whole.begun {
+            self.begin();
+        }
+        self.whole.write().await;
+        let handle = self.whole.failed.is_none().then(|| self.whole.handle.clone());
+        (handle, self.whole)
+    }
+
+    /// The text for the model, and the handle of the whole, where it is kept.
+    pub(super) async fn text(&mut self) -> (String, Option<String>) {
+        self.whole.write().await;
         let tail = self.tail.make_contiguous();
+        let kept = u64::try_from(self.head.len() + tail.len()).unwrap_or(u64::MAX);
         if self.total <= kept {
             let all = [self.head.as_slice(), tail].concat();
-            return (String::from_utf8_lossy(&all).into_owned(), whole);
+            return (String::from_utf8_lossy(&all).into_owned(), None);
         }
         // Whole lines, where there are any.
         let head = match self.head.iter().rposition(|b| *b == b'\n') {
@@ -127,21 +115,17 @@ impl Capture {
         let start = first.map_or_else(|| tail.iter().take_while(|b| **b & 0xC0 == 0x80).count(), |at| at + 1);
         let tail = tail.get(start..).unwrap_or_default();
         let shown = u64::try_from(head.len() + tail.len()).unwrap_or_default();
+        let handle = &self.whole.handle;
+        let (note, whole) = match &self.whole.failed {
+            None => (format!("the whole is output `{handle}`"), Some(handle.clone())),
+            Some(why) => (format!("output `{handle}` does not hold the whole: {why}"), None),
+        };
         let mut text = String::from_utf8_lossy(head).into_owned();
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        text.push_str(&format!("[{} of {} bytes left out{note}]\n", self.total - shown, self.total));
+        text.push_str(&format!("[{} of {} bytes left out; {note}]\n", self.total - shown, self.total));
         text.push_str(&String::from_utf8_lossy(tail));
         (text, whole)
-    }
-}
-
-/// Where bytes end without a piece of a character behind it.
-pub(super) fn boundary(bytes: &[u8]) -> usize {
-    let piece = bytes.iter().rev().take(3).position(|b| *b >= 0xC0).map(|back| back + 1);
-    match piece.and_then(|back| bytes.split_at_checked(bytes.len() - back)) {
-        Some((before, end)) if std::str::from_utf8(end).is_err_and(|e| e.error_len().is_none()) => before.len(),
-        _ => bytes.len(),
     }
 }

@@ -1,23 +1,25 @@
 //! `bash`: runs a command line in a shell, and everything it starts ends with it.
 
+mod answer;
 mod capture;
+mod folder;
 mod policy;
 mod process;
+mod sandbox;
+mod stream;
 mod words;
 
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    fmt::Write as _,
-    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::ExitStatus,
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 pub use self::{
     policy::{CommandPolicy, CommandVerdict, Otherwise},
+    sandbox::{Sandbox, SandboxError, SandboxMode, SandboxStatus},
     words::{UnreadableCommand, simple_commands},
 };
 use agent_core::{
@@ -25,18 +27,24 @@ use agent_core::{
     ToolSpecError,
 };
 
-use serde::{Deserialize, Serialize};
-use tokio::{io::AsyncReadExt as _, net::unix::pipe::Receiver, process::Command};
+use serde::Deserialize;
+use tokio::{net::unix::pipe::Receiver, process::Command};
 
 use self::{
-    capture::{Capture, boundary},
+    answer::{Ended, Facts},
+    capture::Capture,
+    folder::{Kept, Note},
     process::{Group, Job},
+    sandbox::Confined,
+    stream::{Reader, Stream},
 };
 use crate::{Workspace, args, path::PathError, workspace::UseOf};
 
 const DESCRIPTION: &str = "Runs a command line in bash. Both outputs are shown together, in order; of a long output the \
-     beginning and the end. There is no terminal and no input: nothing can ask questions. The working folder is the \
-     same at the start of every call.";
+     beginning and the end, and the handle of the whole. There is no terminal and no input: nothing can ask questions. \
+     What is started with & goes on in the background.";
+const SAME_FOLDER: &str = "The working folder is the same at the start of every call.";
+const KEPT_FOLDER: &str = "cd holds for the calls that come.";
 const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["command"],"properties":{
     "command":{"type":"string","minLength":1,"description":"The command line"},
     "folder":{"type":"string","description":"Where to run it (default: the working folder)"},
@@ -50,8 +58,6 @@ const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "
 const LINGER: Duration = Duration::from_millis(500);
 /// How long output is read after everything was killed: what fled the group may hold the pipe.
 const DRAIN: Duration = Duration::from_millis(250);
-/// How often the user hears of output.
-const PROGRESS: Duration = Duration::from_millis(100);
 /// How much longer than a command the call may take, so that it can still tell what there was.
 const SLACK_MS: u64 = 10_000;
 
@@ -59,9 +65,9 @@ const SLACK_MS: u64 = 10_000;
 ///
 /// A command runs in a process group of its own that is ended on a timeout, on cancel and when the future is dropped.
 /// Only a process that leaves its group (`setsid`) escapes that. What a command leaves running in the background is
-/// reported, and killed when the tool is dropped (on Linux). The environment is empty but for a short list, so keys
+/// reported, its output goes on into the workspace's store, and it is killed when the tool is dropped (on Linux). The environment is empty but for a short list, so keys
 /// and tokens of this process are not passed on. Paths in the command are **not** held to the workspace: that is for
-/// approvals and for the system.
+/// approvals and for the system, of which [`sandbox`](Self::sandbox) asks it.
 ///
 /// Every exit code is an ordinary result; only a timeout and cancel mark the output as an error.
 #[derive(Debug)]
@@ -73,7 +79,19 @@ pub struct Bash {
     policy: Option<CommandPolicy>,
     allowed: Vec<OsString>,
     set: BTreeMap<OsString, OsString>,
-    jobs: Mutex<Vec<Job>>,
+    folder: Option<Kept>,
+    confined: Option<Confined>,
+    status: SandboxStatus,
+    /// What the model is told of the sandbox.
+    closed: &'static str,
+    left: Mutex<Left>,
+}
+
+/// What outlived its call.
+#[derive(Debug, Default)]
+struct Left {
+    jobs: Vec<Job>,
+    readers: Vec<Reader>,
 }
 
 #[derive(Deserialize)]
@@ -89,42 +107,54 @@ struct Line {
     command: String,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Details {
-    /// `None` where a signal ended it.
-    exit_code: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-    duration_ms: u64,
-    output_bytes: u64,
-    timed_out: bool,
-    cancelled: bool,
-    output_still_open: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    background: Vec<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    whole_output: Option<PathBuf>,
-}
-
-/// How a command came to its end.
-enum Ended {
-    Exited { status: ExitStatus, open: bool },
-    TimedOut,
-    Cancelled,
-}
-
 impl Bash {
     /// The tool for a workspace, where commands start.
     ///
     /// # Errors
     /// None in practice: the spec is a constant.
     pub fn new(workspace: &Workspace) -> Result<Self, ToolSpecError> {
-        let spec = args::spec("bash", "Shell", DESCRIPTION, SCHEMA)?;
+        let spec = args::spec("bash", "Shell", &format!("{DESCRIPTION} {SAME_FOLDER}"), SCHEMA)?;
         let (timeout, approval) = (Duration::from_secs(120), Approval::default());
         let (allowed, set) = (ENVIRONMENT.iter().map(OsString::from).collect(), BTreeMap::new());
-        let (workspace, policy, jobs) = (workspace.clone(), None, Mutex::default());
-        Ok(Self { spec, workspace, timeout, approval, policy, allowed, set, jobs })
+        let (workspace, policy, left) = (workspace.clone(), None, Mutex::default());
+        let (folder, confined, status, closed) = (None, None, SandboxStatus::Off, "");
+        Ok(Self { spec, workspace, timeout, approval, policy, allowed, set, folder, confined, status, closed, left })
+    }
+
+    /// Keeps the working folder between calls: a command begins where the last one ended, as long as that is in the
+    /// workspace. A command that ends by `exec`, or that sets its own `EXIT` trap, leaves it as it was.
+    #[must_use]
+    pub fn keep_folder(mut self) -> Self {
+        self.folder = Some(Kept::new(self.workspace.base().to_owned()));
+        self.describe()
+    }
+
+    /// Has the kernel hold every command to the workspace. See [`sandbox_status`](Self::sandbox_status) for what came
+    /// of it.
+    ///
+    /// # Errors
+    /// [`SandboxError`] where it is required and not to be had.
+    pub fn sandbox(mut self, sandbox: &Sandbox) -> Result<Self, SandboxError> {
+        (self.confined, self.status) = sandbox.start(&self.workspace).map_err(SandboxError::new)?;
+        self.closed = sandbox.closed();
+        Ok(self.describe())
+    }
+
+    /// What became of the sandbox.
+    pub fn sandbox_status(&self) -> &SandboxStatus {
+        &self.status
+    }
+
+    /// Tells the model what it can rely on.
+    fn describe(mut self) -> Self {
+        let folder = if self.folder.is_some() { KEPT_FOLDER } else { SAME_FOLDER };
+        let closed = if self.confined.is_some() { self.closed } else { "" };
+        let description = format!("{DESCRIPTION} {folder}{closed}");
+        // It cannot fail: it has not failed with another text.
+        if let Ok(spec) = args::spec("bash", "Shell", &description, SCHEMA) {
+            self.spec = spec;
+        }
+        self
     }
 
     /// Sets how long a command may take (120 s); a call can ask for less, not for more.
@@ -168,8 +198,8 @@ impl Bash {
         self
     }
 
-    fn jobs(&self) -> MutexGuard<'_, Vec<Job>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn command(&self, line: &str, folder: &Path) -> Command {
@@ -177,6 +207,7 @@ impl Bash {
         let mut command = Command::new(shell);
         command.arg("-c").arg(line).current_dir(folder).env_clear();
         command.envs(self.allowed.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.envs(self.confined.as_ref().and_then(Confined::temporary).map(|folder| ("TMPDIR", folder)));
         command.envs(&self.set);
         command
     }
@@ -188,19 +219,29 @@ impl Bash {
         if let Some(CommandVerdict::Deny { reason }) = self.verdict(&args.command) {
             return Err(ToolError::Denied { reason });
         }
-        let folder = match &args.folder {
-            None => self.workspace.base().to_owned(),
-            Some(folder) => folder_of(&self.workspace, folder)?,
+        let (folder, gone) = match (&args.folder, &self.folder) {
+            (Some(folder), _) => (folder_of(&self.workspace, folder)?, None),
+            (None, Some(kept)) => kept.begin(&self.workspace),
+            (None, None) => (self.workspace.base().to_owned(), None),
         };
         let limit = args.timeout_ms.map_or(self.timeout, |ms| Duration::from_millis(ms).min(self.timeout));
         let begun = Instant::now();
-        let started = Group::start(self.command(&args.command, &folder));
-        let (mut group, mut pipe) = started.map_err(|e| ToolError::Failed {
-            message: format!("the shell could not be started: {}", e.kind()),
+        let failed = |e: std::io::Error| ToolError::Failed {
+            message: format!("the shell could not be started in `{}`: {}", self.workspace.show(&folder), e.kind()),
             source: Some(Box::new(e)),
-        })?;
-        let mut output = Output::new(self.workspace.spill(), &context);
-        let work = tokio::time::timeout(limit, attend(&mut group, &mut pipe, &mut output));
+        };
+        let temporary = self.confined.as_ref().and_then(Confined::temporary);
+        let note = self.folder.as_ref().map(|_| Note::new(temporary)).transpose().map_err(failed)?;
+        let line = note.as_ref().map_or_else(|| args.command.clone(), |note| note.wrap(&args.command));
+        let command = self.command(&line, &folder);
+        let started = match &self.confined {
+            Some(confined) => confined.run(command).await,
+            None => Group::start(command),
+        };
+        let (mut group, mut pipe) = started.map_err(failed)?;
+        let capture = Capture::new(self.workspace.blobs().clone(), context.call.to_string());
+        let mut stream = Stream::new(capture, &context);
+        let work = tokio::time::timeout(limit, attend(&mut group, &mut pipe, &mut stream));
         let ended = match context.cancel.race(work).await {
             Some(Ok(ended)) => ended?,
             Some(Err(_)) => Ended::TimedOut,
@@ -208,21 +249,37 @@ impl Bash {
         };
         if !matches!(ended, Ended::Exited { .. }) {
             group.end().await;
-            let _ = tokio::time::timeout(DRAIN, output.read(&mut pipe)).await;
+            let _ = tokio::time::timeout(DRAIN, stream.read(&mut pipe)).await;
         }
-        output.tell();
+        stream.tell();
         let job = group.leave();
-        let answer = answer(ended, output.capture, job.as_ref(), limit, begun.elapsed()).await;
-        let mut jobs = self.jobs();
-        jobs.retain(Job::is_alive);
-        jobs.extend(job);
+        let mut capture = stream.capture;
+        let output_bytes = capture.total;
+        let (text, whole) = capture.text().await;
+        let goes_on = match ended {
+            Ended::Exited { open: true, .. } => {
+                let (handle, whole) = capture.goes_on().await;
+                self.left().readers.push(Reader::start(pipe, whole));
+                Some(handle)
+            }
+            _ => None,
+        };
+        let folder = self.folder.as_ref().zip(note.as_ref());
+        let folder = folder.and_then(|(kept, note)| kept.settle(note, &self.workspace)).or(gone);
+        let took = begun.elapsed();
+        let answer =
+            Facts { ended, text, output_bytes, whole, goes_on, job: job.as_ref(), limit, took, folder }.answer();
+        let mut left = self.left();
+        left.jobs.retain(Job::is_alive);
+        left.jobs.extend(job);
+        left.readers.retain(|reader| !reader.is_done());
         Ok(answer)
     }
 }
 
 impl Drop for Bash {
     fn drop(&mut self) {
-        self.jobs().iter().for_each(Job::kill);
+        self.left().jobs.iter().for_each(Job::kill);
     }
 }
 
@@ -263,7 +320,7 @@ fn folder_of(workspace: &Workspace, folder: &str) -> Result<PathBuf, PathError> 
 }
 
 /// Reads until the shell has ended and nothing holds the pipe any more, or holds it too long.
-async fn attend(group: &mut Group, pipe: &mut Receiver, output: &mut Output<'_>) -> Result<Ended, ToolError> {
+async fn attend(group: &mut Group, pipe: &mut Receiver, output: &mut Stream<'_>) -> Result<Ended, ToolError> {
     let failed = |e: std::io::Error| ToolError::Failed {
         message: format!("the command was lost sight of: {}", e.kind()),
         source: Some(Box::new(e)),
@@ -279,90 +336,4 @@ async fn attend(group: &mut Group, pipe: &mut Receiver, output: &mut Output<'_>)
         None => (group.child.wait().await.map_err(failed)?, false),
     };
     Ok(Ended::Exited { status, open })
-}
-
-/// Output on its way to the model and to the user.
-struct Output<'a> {
-    capture: Capture,
-    context: &'a ToolContext,
-    untold: Vec<u8>,
-    told: Option<Instant>,
-}
-
-impl<'a> Output<'a> {
-    fn new(spill: Option<&Path>, context: &'a ToolContext) -> Self {
-        let capture = Capture::new(spill, &format!("bash-{}.log", context.call));
-        Self { capture, context, untold: Vec::new(), told: None }
-    }
-
-    /// Reads to the end. Dropping the future loses nothing that was read.
-    async fn read(&mut self, pipe: &mut Receiver) {
-        let mut buffer = vec![0; 16 * 1024];
-        while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
-            let bytes = buffer.get(..read).unwrap_or_default();
-            self.untold.extend_from_slice(bytes);
-            self.capture.push(bytes).await;
-            if self.told.is_none_or(|told| told.elapsed() >= PROGRESS) || self.untold.len() > 64 * 1024 {
-                self.tell();
-            }
-        }
-    }
-
-    /// Tells the user what is new, up to the last whole character.
-    fn tell(&mut self) {
-        let end = boundary(&self.untold);
-        let piece: Vec<u8> = self.untold.drain(..end).collect();
-        if !piece.is_empty() {
-            self.told = Some(Instant::now());
-            self.context.progress(String::from_utf8_lossy(&piece));
-        }
-    }
-}
-
-async fn answer(ended: Ended, capture: Capture, job: Option<&Job>, limit: Duration, took: Duration) -> ToolOutput {
-    let output_bytes = capture.total;
-    let (mut text, whole_output) = capture.into_text().await;
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    let (mut exit_code, mut signal, mut output_still_open) = (None, None, false);
-    let _ = match &ended {
-        Ended::Exited { status, open } => {
-            (exit_code, signal, output_still_open) = (status.code(), status.signal(), *open);
-            match (exit_code, signal) {
-                (Some(code), _) => write!(text, "[exit code {code}]"),
-                (None, signal) => write!(text, "[ended by signal {}]", signal.unwrap_or_default()),
-            }
-        }
-        Ended::TimedOut => {
-            write!(text, "[timed out after {} ms; it was ended, with all it started]", limit.as_millis())
-        }
-        Ended::Cancelled => write!(text, "[cancelled; it was ended, with all it started]"),
-    };
-    if let Some(job) = job {
-        let names: Vec<_> = job.members.iter().map(|member| format!("{} ({})", member.pid, member.name)).collect();
-        let group = job.group();
-        let _ = write!(text, "\n[still running in the background: {}; `kill -- -{group}` ends it]", names.join(", "));
-    }
-    if output_still_open {
-        text.push_str("\n[something still holds the output; what it writes from now on is lost]");
-    }
-    let (timed_out, cancelled) = (matches!(ended, Ended::TimedOut), matches!(ended, Ended::Cancelled));
-    let background = job.map(|job| job.members.iter().map(|member| member.pid).collect()).unwrap_or_default();
-    let details = Details {
-        exit_code,
-        signal,
-        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        output_bytes,
-        timed_out,
-        cancelled,
-        output_still_open,
-        background,
-        whole_output,
-    };
-    let output = if timed_out || cancelled { ToolOutput::text(text).as_error() } else { ToolOutput::text(text) };
-    match RawJson::of(&details) {
-        Ok(details) => output.details(details),
-        Err(_) => output,
-    }
 }

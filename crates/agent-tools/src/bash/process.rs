@@ -8,7 +8,11 @@ use tokio::process::{Child, Command};
 /// How long the group may take to end by itself before it is killed.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// A group and what it prints, or why it did not start.
+pub(super) type Started = std::io::Result<(Group, tokio::net::unix::pipe::Receiver)>;
+
 /// A running shell and its group, which is killed when this is dropped.
+#[derive(Debug)]
 pub(super) struct Group {
     pub(super) child: Child,
     leader: Option<Pid>,
@@ -16,7 +20,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts a command as the leader of a group of its own; both outputs go to one pipe, in the order of writing.
-    pub(super) fn start(mut command: Command) -> std::io::Result<(Self, tokio::net::unix::pipe::Receiver)> {
+    pub(super) fn start(mut command: Command) -> Started {
         let (reader, writer) = std::io::pipe()?;
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         let child = command.process_group(0).kill_on_drop(true).spawn()?;

@@ -13,8 +13,9 @@ use similar::TextDiff;
 
 use self::{find::How, lines::Lines};
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     decode::Encoding,
     workspace::UseOf,
     write,
@@ -92,15 +93,7 @@ impl Tool for Edit {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| edit(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::default(), OnCancel::Wait, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Changes, edit)
     }
 }
 
@@ -141,11 +134,7 @@ fn edit(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
     let path = workspace.show(&place.real).into_owned();
     let places = if notes.len() == 1 { "place" } else { "places" };
     let text = format!("edited `{path}` in {} {places}: {}", notes.len(), summary(&notes));
-    let output = ToolOutput::text(text);
-    Ok(match RawJson::of(&Details { diff: diff(&path, &old, &new), path, replacements: notes.len() }) {
-        Ok(details) => output.details(details),
-        Err(_) => output,
-    })
+    Ok(args::answer(text, &Details { diff: diff(&path, &old, &new), path, replacements: notes.len() }))
 }
 
 /// Makes one replacement, or says why not.

@@ -11,8 +11,9 @@ use agent_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Workspace, args,
-    blocking::{self, OnCancel, Stop},
+    Workspace,
+    args::{self, Work},
+    blocking::Stop,
     decode::Encoding,
     workspace::UseOf,
 };
@@ -84,15 +85,7 @@ impl Tool for Read {
     }
 
     fn call(&self, arguments: RawJson, context: ToolContext) -> BoxFuture<'_, ToolOutcome> {
-        Box::pin(async move {
-            let args: Args = match args::read(&self.spec, &arguments) {
-                Ok(args) => args,
-                Err(e) => return ToolOutcome::Error(e),
-            };
-            let workspace = self.workspace.clone();
-            let work = move |stop: &Stop| read(&workspace, &args, stop);
-            blocking::run(&context.cancel, Stop::default(), OnCancel::Leave, work).await.into()
-        })
+        args::work((&self.spec, &self.workspace), (arguments, context), Work::Looks(None), read)
     }
 }
 
@@ -116,27 +109,18 @@ fn read(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
         return Err(ToolError::failed(format!("`{shown}` is {what} of {size} bytes and not text; it is not shown")));
     };
     workspace.saw(&place.real, &stat);
-    let details = |lines| {
-        let path = workspace.show(&place.real).into_owned();
-        RawJson::of(&Details { path, bytes: size, encoding: encoding.name(), lines }).ok()
-    };
+    let path = workspace.show(&place.real).into_owned();
+    let mut details = Details { path, bytes: size, encoding: encoding.name(), lines: None };
     if let Some(from) = args.from_byte {
         file.seek(SeekFrom::Start(from)).map_err(failed)?;
         let text = page::bytes(&mut file, shown, from, args.bytes, size, encoding).map_err(failed)?;
-        return Ok(with(ToolOutput::text(text?), details(None)));
+        return Ok(args::answer(text?, &details));
     }
     let start = u64::try_from(encoding.mark_len()).unwrap_or_default();
     file.seek(SeekFrom::Start(start)).map_err(failed)?;
     let wanted = page::Wanted { first: args.offset.unwrap_or(1), limit: args.limit.unwrap_or(1000), start };
     let page = page::lines(file, encoding, &wanted, stop).map_err(failed)?;
     stop.check()?;
-    let lines = page.total();
-    Ok(with(ToolOutput::text(page.into_text(shown, encoding, &wanted)?), details(lines)))
-}
-
-fn with(output: ToolOutput, details: Option<RawJson>) -> ToolOutput {
-    match details {
-        Some(details) => output.details(details),
-        None => output,
-    }
+    details.lines = page.total();
+    Ok(args::answer(page.into_text(shown, encoding, &wanted)?, &details))
 }

@@ -1,66 +1,20 @@
 //! `bash` with real shells: what is kept, what is passed on, and that nothing outlives its call unseen.
 
-use std::{fs, time::Duration};
+use std::time::Duration;
 
-use agent_core::{Access, AgentEvent, CancelToken, RawJson, Tool, ToolContext, ToolEvents, ToolOutput};
-use agent_tools::{Bash, Read};
+use agent_core::{Access, RawJson, Tool};
+use agent_tools::Bash;
 use serde_json::json;
-use tokio::sync::mpsc;
 
-use crate::folder::{Folder, call, context, details, output, settled, text};
-
-fn command(line: &str) -> String {
-    json!({ "command": line }).to_string()
-}
+use crate::{
+    folder::{Folder, call, context, details, output, settled, text},
+    shell::{command, ends, until_told, watched},
+};
 
 async fn check(line: &str, expected: &str) {
     let folder = Folder::new();
     let bash = Bash::new(&folder.workspace()).unwrap();
     assert_eq!(call(&bash, &command(line)).await.as_deref(), Ok(expected), "{line}");
-}
-
-/// A context, and the pieces of progress as they come.
-fn watched() -> (ToolContext, mpsc::Receiver<String>) {
-    let (sender, receiver) = mpsc::channel(1000);
-    let mut context = context();
-    context.events = ToolEvents::new(move |event| {
-        if let AgentEvent::ToolProgress { text, .. } = event {
-            let _ = sender.try_send(text);
-        }
-    });
-    (context, receiver)
-}
-
-/// Whether a process runs; one that has ended and was not collected does not.
-fn runs(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
-    stat.is_ok_and(|stat| !stat.rsplit_once(") ").unwrap().1.starts_with(['Z', 'X']))
-}
-
-/// A killed process ends soon, but not at once.
-async fn ends(pid: u32) {
-    for _ in 0..1_000_000 {
-        if !runs(pid) {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("process {pid} still runs");
-}
-
-/// Runs a command that tells a process id in its first line, and does something when that has come.
-async fn until_told(bash: &Bash, line: &str, then: impl FnOnce(CancelToken)) -> (u32, ToolOutput) {
-    let (context, mut told) = watched();
-    let cancel = context.cancel.clone();
-    let run = async { settled(bash.call(RawJson::parse(command(line)).unwrap(), context).await).unwrap() };
-    let act = async {
-        let pid = told.recv().await.unwrap().trim().parse().unwrap();
-        assert!(runs(pid));
-        then(cancel);
-        pid
-    };
-    let (output, pid) = tokio::join!(run, act);
-    (pid, output)
 }
 
 #[tokio::test]
@@ -108,30 +62,11 @@ async fn the_end_of_a_long_output_is_kept() {
     assert!(shown.starts_with("1000000\n1000001\n"));
     assert!(shown.ends_with("\n1050000\nerror: the last line\n[exit code 1]"));
     let note = shown.lines().find(|line| line.starts_with('[')).unwrap();
-    assert!(note.ends_with(" of 400029 bytes left out]"), "{note}");
+    assert!(note.contains(" of 400029 bytes left out; the whole is output `"), "{note}");
     assert!(shown.lines().all(|line| line.len() == 7 || line.starts_with(['[', 'e'])), "only whole lines are shown");
     // One line without an end.
     let shown = call(&bash, &command("head -c 400000 /dev/zero | tr '\\0' x; printf END")).await.unwrap();
     assert!(shown.starts_with("xxx") && shown.ends_with("xEND\n[exit code 0]"));
-}
-
-#[tokio::test]
-async fn the_whole_of_a_long_output_can_be_read() {
-    let folder = Folder::new();
-    folder.put("spill/x", "");
-    let workspace = Folder::new();
-    let tools = workspace.workspace().spill_into(folder.path("spill")).unwrap();
-    let (bash, read) = (Bash::new(&tools).unwrap(), Read::new(&tools).unwrap());
-    let done = output(&bash, &command("seq 1000000 1050000")).await.unwrap();
-    let path = details(&done)["wholeOutput"].as_str().unwrap().to_owned();
-    assert!(text(&done).contains(&format!("the whole is in `{path}`")));
-    let whole: String = (1_000_000..=1_050_000).map(|n| format!("{n}\n")).collect();
-    assert!(fs::read_to_string(&path).unwrap() == whole, "the file is not the whole output");
-    let page = call(&read, &json!({"path": path, "offset": 25_000, "limit": 1}).to_string()).await.unwrap();
-    assert!(page.starts_with(" 25000\t1024999\n"), "{page}");
-    // A short output needs no file.
-    call(&bash, &command("echo short")).await.unwrap();
-    assert_eq!(fs::read_dir(folder.path("spill")).unwrap().count(), 2);
 }
 
 #[tokio::test]
@@ -197,52 +132,6 @@ async fn dropping_ends_the_group() {
         outcome = run => panic!("{outcome:?}"),
         told = told.recv() => told.unwrap().trim().parse().unwrap(),
     };
-    ends(pid).await;
-}
-
-#[tokio::test]
-async fn the_shell_is_not_outwaited_by_a_background_job() {
-    let folder = Folder::new();
-    let bash = Bash::new(&folder.workspace()).unwrap();
-    for (line, open) in [("sleep 1000 & echo $!", true), ("sleep 1000 >/dev/null 2>&1 & echo $!", false)] {
-        let done = output(&bash, &command(line)).await.unwrap();
-        let shown = text(&done);
-        let pid: u32 = shown.lines().next().unwrap().parse().unwrap();
-        assert!(runs(pid) && !done.is_error);
-        assert!(shown.contains("\n[exit code 0]\n[still running in the background: "), "{shown}");
-        // By its name, or by that of the shell that is just about to become it.
-        assert!(shown.contains(&format!("{pid} (")), "{shown}");
-        assert_eq!(details(&done)["background"], json!([pid]));
-        assert_eq!((details(&done)["outputStillOpen"] == true, shown.contains("still holds the output")), (open, open));
-        // The model can end it as it is told to.
-        let end = shown.split('`').nth(1).unwrap();
-        assert_eq!(call(&bash, &command(end)).await.as_deref(), Ok("[exit code 0]"));
-        ends(pid).await;
-    }
-}
-
-#[tokio::test]
-async fn background_jobs_end_with_the_tool() {
-    let folder = Folder::new();
-    let bash = Bash::new(&folder.workspace()).unwrap();
-    let done = call(&bash, &command("sleep 1000 >/dev/null 2>&1 & echo $!")).await.unwrap();
-    let pid = done.lines().next().unwrap().parse().unwrap();
-    assert!(runs(pid));
-    drop(bash);
-    ends(pid).await;
-}
-
-#[tokio::test]
-async fn background_jobs_end_with_the_tool_whatever_they_have_become() {
-    let folder = Folder::new();
-    let bash = Bash::new(&folder.workspace()).unwrap();
-    let line = "(until [ -e go ]; do :; done; exec sleep 1000) >/dev/null 2>&1 & echo $!";
-    let pid: u32 = call(&bash, &command(line)).await.unwrap().lines().next().unwrap().parse().unwrap();
-    folder.put("go", "");
-    while fs::read_to_string(format!("/proc/{pid}/comm")).unwrap() != "sleep\n" {
-        tokio::task::yield_now().await;
-    }
-    drop(bash);
     ends(pid).await;
 }
 
