@@ -9,6 +9,7 @@
 
 mod breaks;
 mod credentials;
+mod crowd;
 mod layers;
 mod plain;
 mod proxies;
