@@ -8,6 +8,8 @@
 )]
 
 mod breaks;
+#[cfg(all(unix, feature = "command"))]
+mod command;
 mod credentials;
 mod crowd;
 mod layers;
