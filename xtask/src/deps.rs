@@ -40,9 +40,9 @@ const BUDGETS: &[(&str, usize, &str)] = &[
 
 /// Crates that may have features, and why; all others have one shape.
 const FEATURES: &[(&str, &str)] = &[
-    ("agent-http", "the TLS provider"),
+    ("agent-http", "the TLS provider, processes, the system's certificates"),
     ("agent-session", "the SQLite store"),
-    ("mainspring", "one feature per optional crate"),
+    ("mainspring", "one feature per optional crate, and those of the transport"),
 ];
 
 pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {

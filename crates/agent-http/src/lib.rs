@@ -22,7 +22,9 @@
 //!
 //! It needs a tokio runtime with I/O and time: the connections live in tasks of it, each of which ends
 //! with its connection. A TLS crypto provider comes by feature: `ring` (default) or `aws-lc-rs`; where
-//! both are on, ring is used. No process-wide default is read or set then.
+//! both are on, ring is used. No process-wide default is read or set then. Two further features, both
+//! off by default, cost crates that a bare agent does without: `command` (`CommandCredential`) and
+//! `native-certs` (`Roots::Platform`).
 
 #![expect(clippy::disallowed_methods, reason = "the native transport: clocks, tasks, files, environment, processes")]
 
@@ -42,9 +44,11 @@ mod transport;
 mod transport_error;
 mod user_agent;
 
+#[cfg(feature = "command")]
+pub use crate::credentials::CommandCredential;
 pub use crate::{
     connect_retry::{ConnectRetry, ConnectRetryFuture, ConnectRetryLayer},
-    credentials::{CommandCredential, CredentialForm, EnvCredential, Fetch, FileCredential, SingleFlight},
+    credentials::{CredentialForm, EnvCredential, Fetch, FileCredential, SingleFlight},
     gzip::{Gzip, GzipFuture, GzipLayer},
     host_limit::{HostLimit, HostLimitFuture, HostLimitLayer},
     idle_read::{IdleRead, IdleReadFuture, IdleReadLayer},

@@ -10,25 +10,17 @@ use std::{
     net::SocketAddr,
     pin::pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::Poll,
     time::Duration,
 };
 
-use agent_core::{BoxError, BoxFuture, Timer};
+use agent_core::{BoxFuture, HttpError, HttpPhase, Timer};
 use http::Uri;
 use rustls::pki_types::ServerName;
-use tower_service::Service;
 
 pub(crate) use self::stream::Stream;
 use self::stream::Transport;
 use crate::{Proxies, TransportError, TransportErrorKind, timer::millis, tls::Tls};
-
-/// The deadline of a connection passed.
-#[derive(Debug, thiserror::Error)]
-#[error("no connection after {after_ms} ms")]
-pub(crate) struct ConnectTimedOut {
-    pub(crate) after_ms: u64,
-}
 
 /// Makes connections; a clone makes the same.
 #[derive(Clone)]
@@ -42,26 +34,21 @@ pub(crate) struct ConnectSettings {
     pub(crate) timer: Arc<dyn Timer>,
 }
 
-impl Service<Uri> for Connector {
-    type Response = Stream;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, uri: Uri) -> Self::Future {
+impl Connector {
+    /// A connection to the host of an address. Dropping the future gives it up.
+    pub(crate) fn connect(&self, uri: Uri) -> BoxFuture<'static, Result<Stream, HttpError>> {
         let settings = self.0.clone();
         Box::pin(async move {
             let mut deadline = settings.timer.sleep(settings.timeout);
             let mut connecting = pin!(settings.connect(&uri));
             poll_fn(|cx| {
                 if let Poll::Ready(result) = connecting.as_mut().poll(cx) {
-                    return Poll::Ready(result.map_err(BoxError::from));
+                    let failed = |e: TransportError| HttpError::Network { phase: HttpPhase::Connect, source: e.into() };
+                    return Poll::Ready(result.map_err(failed));
                 }
-                let timed_out = ConnectTimedOut { after_ms: millis(settings.timeout) };
-                deadline.as_mut().poll(cx).map(|()| Err(timed_out.into()))
+                let after_ms = millis(settings.timeout);
+                let timed_out = HttpError::Timeout { phase: HttpPhase::Connect, after_ms };
+                deadline.as_mut().poll(cx).map(|()| Err(timed_out))
             })
             .await
         })

@@ -7,10 +7,7 @@ use std::{
 };
 
 use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::{
-    client::legacy::connect::{Connected, Connection},
-    rt::TokioIo,
-};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// TCP, TLS, or TLS within TLS.
@@ -30,12 +27,15 @@ impl Stream {
     pub(super) fn new(transport: Transport, http2: bool, proxied: bool) -> Self {
         Self { io: TokioIo::new(transport), http2, proxied }
     }
-}
 
-impl Connection for Stream {
-    fn connected(&self) -> Connected {
-        let connected = Connected::new().proxy(self.proxied);
-        if self.http2 { connected.negotiated_h2() } else { connected }
+    /// Whether both sides agreed on HTTP/2.
+    pub(crate) fn is_http2(&self) -> bool {
+        self.http2
+    }
+
+    /// Whether a proxy reads the requests.
+    pub(crate) fn is_proxied(&self) -> bool {
+        self.proxied
     }
 }
 

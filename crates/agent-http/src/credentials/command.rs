@@ -30,6 +30,8 @@ const ENVIRONMENT: [&str; 6] = ["PATH", "HOME", "USER", "LANG", "TMPDIR", "SYSTE
 ///
 /// It is started without a shell, sees only the listed environment variables, has no standard input, and
 /// is killed when it takes too long or when nobody waits for it any more.
+///
+/// Behind the feature `command`.
 #[derive(Clone)]
 pub struct CommandCredential {
     program: String,

@@ -1,5 +1,6 @@
 //! Where credentials come from: the environment, files, commands; one refresh for all who ask.
 
+#[cfg(feature = "command")]
 mod command;
 mod env;
 mod file;
@@ -7,7 +8,9 @@ mod single_flight;
 
 use agent_core::{BoxFuture, Credential, ProviderError, ProviderErrorKind, Secret};
 
-pub use self::{command::CommandCredential, env::EnvCredential, file::FileCredential, single_flight::SingleFlight};
+#[cfg(feature = "command")]
+pub use self::command::CommandCredential;
+pub use self::{env::EnvCredential, file::FileCredential, single_flight::SingleFlight};
 
 /// Looks a credential up, each time anew; [`SingleFlight`] makes a source of it.
 pub trait Fetch: Send + Sync {

@@ -95,7 +95,7 @@ impl HttpStackBuilder {
         self
     }
 
-    /// How many exchanges with one host go on at once: 256.
+    /// How many exchanges with one host go on at once, and how many of its connections are kept unused: 256.
     #[must_use]
     pub fn exchanges_per_host(mut self, limit: usize) -> Self {
         self.exchanges_per_host = limit;
@@ -157,7 +157,7 @@ impl HttpStackBuilder {
             timeout: self.connect_timeout,
             timer: self.timer.clone(),
         }));
-        let service = Transport::new(connector, self.head_timeout);
+        let service = Transport::new(connector, self.head_timeout, self.exchanges_per_host);
         let service = IdleReadLayer::new(self.idle_read_timeout, self.timer.clone()).layer(service);
         let (times, first) = self.connect_retries;
         let service = ConnectRetryLayer::new(times, first, self.timer).layer(service);

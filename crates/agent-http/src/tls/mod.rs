@@ -18,7 +18,8 @@ pub enum Roots {
     /// Mozilla's, compiled in: the same on every machine, and nothing is read.
     #[default]
     Webpki,
-    /// The operating system's, read once at the first TLS connection.
+    /// The operating system's, read once at the first TLS connection. Behind the feature `native-certs`.
+    #[cfg(feature = "native-certs")]
     Platform,
     /// None but the certificates that were added.
     OnlyAdded,
@@ -47,6 +48,7 @@ impl Tls {
         let mut store = RootCertStore::empty();
         match self.roots {
             Roots::Webpki => store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+            #[cfg(feature = "native-certs")]
             Roots::Platform => {
                 let found = rustls_native_certs::load_native_certs();
                 let (usable, _) = store.add_parsable_certificates(found.certs);

@@ -4,35 +4,26 @@ use std::{error::Error, io, iter};
 
 use agent_core::{HttpError, HttpPhase};
 use http::uri::Authority;
-use hyper_util::client::legacy;
 
-use crate::{TransportError, TransportErrorKind, connect::ConnectTimedOut};
+use crate::{TransportError, TransportErrorKind};
 
 /// A request without a response.
-pub(super) fn failed(error: legacy::Error, peer: Option<&Authority>) -> HttpError {
-    if let Some(timed_out) = find::<ConnectTimedOut>(&error) {
-        return HttpError::Timeout { phase: HttpPhase::Connect, after_ms: timed_out.after_ms };
-    }
-    let phase = if error.is_connect() { HttpPhase::Connect } else { HttpPhase::Head };
-    if let Some(own) = TransportError::find(&error) {
-        return HttpError::Network { phase, source: own.clone().into() };
-    }
-    typed(phase, error, peer)
+pub(super) fn failed(error: hyper::Error, peer: &Authority) -> HttpError {
+    typed(HttpPhase::Head, error, peer)
 }
 
 /// A response that breaks off.
-pub(super) fn broken(error: hyper::Error, peer: Option<&Authority>) -> HttpError {
+pub(super) fn broken(error: hyper::Error, peer: &Authority) -> HttpError {
     typed(HttpPhase::Body, error, peer)
 }
 
-fn typed(phase: HttpPhase, error: impl Error + Send + Sync + 'static, peer: Option<&Authority>) -> HttpError {
+pub(super) fn typed(phase: HttpPhase, error: hyper::Error, peer: &Authority) -> HttpError {
     // The request's own body failed, or a header was refused: not the network's fault.
-    if find::<hyper::Error>(&error).is_some_and(hyper::Error::is_user) {
+    if error.is_user() {
         return HttpError::Other { source: error.into() };
     }
-    let kind = kind(&error);
-    let peer = peer.map_or("", |peer| peer.as_str().rsplit('@').next().unwrap_or_default());
-    HttpError::Network { phase, source: TransportError::new(kind, peer, Some(error.into())).into() }
+    let peer = peer.as_str().rsplit('@').next().unwrap_or_default();
+    HttpError::Network { phase, source: TransportError::new(kind(&error), peer, Some(error.into())).into() }
 }
 
 fn kind(error: &(dyn Error + 'static)) -> TransportErrorKind {

@@ -1,6 +1,8 @@
 //! The innermost service: one exchange over a pooled connection.
 
 mod classify;
+mod connection;
+mod pool;
 mod received;
 mod upload;
 
@@ -13,23 +15,21 @@ use std::{
     time::Duration,
 };
 
-use agent_core::{Body, BoxFuture, HttpError, HttpPhase, Timer};
-use http::{Method, Request, Response, Version, header::PROXY_AUTHORIZATION, uri::Scheme};
-use hyper_util::{
-    client::legacy::{Client, connect::capture_connection},
-    rt::{TokioExecutor, TokioTimer as PoolTimer},
-};
+use agent_core::{Body, BoxFuture, HttpError, HttpPhase};
+use http::{Method, Request, Response, Uri, Version, header::PROXY_AUTHORIZATION, uri::Scheme};
+use hyper::body::Incoming;
 use tower_service::Service;
 
-use self::{received::Received, upload::Upload};
-use crate::{Proxies, connect::Connector, timer::millis};
+use self::{
+    connection::{Connection, Unanswered},
+    pool::{Host, Pool},
+    received::{Lease, Received},
+    upload::{Progress, Upload},
+};
+use crate::{connect::Connector, timer::millis};
 
 /// The most that is read from an HTTP/1 connection at once, and the largest head, in bytes.
 const READ_BUFFER: usize = 16 * 1024;
-/// How many unused connections to one host are kept.
-const IDLE_PER_HOST: usize = 32;
-/// How long an unused connection is kept: less than the servers' usual limits.
-const IDLE: Duration = Duration::from_secs(55);
 /// An HTTP/2 connection in use that is silent for this long is pinged.
 const PING: Duration = Duration::from_secs(30);
 /// The answer to a ping must come within this time.
@@ -43,25 +43,15 @@ const PONG: Duration = Duration::from_secs(20);
 pub(crate) struct Transport(Arc<Inner>);
 
 struct Inner {
-    client: Client<Connector, Upload>,
-    proxies: Proxies,
-    timer: Arc<dyn Timer>,
+    connector: Connector,
+    pool: Arc<Pool>,
     head: Duration,
 }
 
 impl Transport {
-    pub(crate) fn new(connector: Connector, head: Duration) -> Self {
-        let (proxies, timer) = (connector.0.proxies.clone(), connector.0.timer.clone());
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(PoolTimer::new())
-            .timer(PoolTimer::new())
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(IDLE_PER_HOST)
-            .http1_max_buf_size(READ_BUFFER)
-            .http2_keep_alive_interval(PING)
-            .http2_keep_alive_timeout(PONG)
-            .build(connector);
-        Self(Arc::new(Inner { client, proxies, timer, head }))
+    /// With this limit on the time to a head, and this many unused connections to one host.
+    pub(crate) fn new(connector: Connector, head: Duration, idle_per_host: usize) -> Self {
+        Self(Arc::new(Inner { connector, pool: Pool::new(idle_per_host), head }))
     }
 }
 
@@ -82,39 +72,66 @@ impl Service<Request<Body>> for Transport {
 
 impl Inner {
     async fn exchange(&self, request: Request<Body>) -> Result<Response<Body>, HttpError> {
-        check(&request)?;
-        let peer = request.uri().authority().cloned();
+        let host = check(&request)?;
         let (parts, body) = request.into_parts();
+        let uri = parts.uri.clone();
         let (body, progress) = Upload::new(body);
         let mut request = Request::from_parts(parts, body);
-        if request.uri().scheme() == Some(&Scheme::HTTP)
-            && let Some(authorization) = self.proxies.for_uri(request.uri()).and_then(|proxy| proxy.authorization)
+        if uri.scheme() == Some(&Scheme::HTTP)
+            && let Some(authorization) = self.connector.0.proxies.for_uri(&uri).and_then(|proxy| proxy.authorization)
         {
             request.headers_mut().insert(PROXY_AUTHORIZATION, authorization);
         }
+        loop {
+            let kept = self.pool.take(&host);
+            let is_kept = kept.is_some();
+            let mut connection = match kept {
+                Some(connection) => connection,
+                None => self.connect(&uri, &host).await?,
+            };
+            connection.prepare(&mut request, &uri);
+            match self.send(&mut connection, request, &progress).await? {
+                Ok(response) => return Ok(self.received(response, connection, host, progress)),
+                // A kept connection may be closed at any time, and nothing was written.
+                Err(Unanswered { request: Some(unsent), .. }) if is_kept => {
+                    if matches!(connection, Connection::Http2(_)) {
+                        self.pool.unshare(&host);
+                    }
+                    request = *unsent;
+                }
+                Err(Unanswered { error, .. }) => return Err(classify::failed(error, &host.authority)),
+            }
+        }
+    }
 
-        let mut connection = capture_connection(&mut request);
-        let mut response = pin!(self.client.request(request));
-        let mut connected = pin!(connection.wait_for_connection_metadata());
-        let mut is_connected = false;
+    async fn connect(&self, uri: &Uri, host: &Host) -> Result<Connection, HttpError> {
+        let stream = self.connector.connect(uri.clone()).await?;
+        match Connection::open(stream, &host.authority).await? {
+            Connection::Http2(sender) => Ok(self.pool.share(host.clone(), sender)),
+            http1 @ Connection::Http1(_) => Ok(http1),
+        }
+    }
+
+    /// Sends a request over a connection. The time to the head counts from here, and anew from each
+    /// piece of the request that went out: a request that is still being sent is alive.
+    async fn send(
+        &self,
+        connection: &mut Connection,
+        request: Request<Upload>,
+        progress: &Progress,
+    ) -> Result<Result<Response<Incoming>, Unanswered>, HttpError> {
+        let mut response = pin!(connection.send(request));
         let mut deadline: Option<BoxFuture<'static, ()>> = None;
         let mut sent = 0;
-        let response = poll_fn(|cx| {
+        poll_fn(|cx| {
             if let Poll::Ready(result) = response.as_mut().poll(cx) {
-                let failed = |e| classify::failed(e, peer.as_ref());
-                return Poll::Ready(result.map_err(failed));
-            }
-            // The time to the head counts from the connection; the connector bounds what is before.
-            is_connected = is_connected || connected.as_mut().poll(cx).is_ready();
-            if !is_connected {
-                return Poll::Pending;
+                return Poll::Ready(Ok(result));
             }
             loop {
-                let wait = deadline.get_or_insert_with(|| self.timer.sleep(self.head));
+                let wait = deadline.get_or_insert_with(|| self.connector.0.timer.sleep(self.head));
                 if wait.as_mut().poll(cx).is_pending() {
                     return Poll::Pending;
                 }
-                // A request that is still being sent is alive.
                 let now_sent = progress.sent();
                 if now_sent == sent {
                     let after_ms = millis(self.head);
@@ -123,13 +140,26 @@ impl Inner {
                 (sent, deadline) = (now_sent, None);
             }
         })
-        .await?;
-        Ok(response.map(|body| Body::new(Received::new(body, peer))))
+        .await
+    }
+
+    fn received(
+        &self,
+        response: Response<Incoming>,
+        connection: Connection,
+        host: Host,
+        progress: Progress,
+    ) -> Response<Body> {
+        let lease = match connection {
+            Connection::Http1(http1) => Some(Lease { http1, pool: self.pool.clone(), progress }),
+            Connection::Http2(_) => None,
+        };
+        response.map(|body| Body::new(Received::new(body, host, lease)))
     }
 }
 
-/// Refuses what could not be sent, with words on what to change.
-fn check(request: &Request<Body>) -> Result<(), HttpError> {
+/// Where a request goes. What could not be sent is refused, with words on what to change.
+fn check(request: &Request<Body>) -> Result<Host, HttpError> {
     let uri = request.uri();
     let reason = if uri.host().is_none_or(str::is_empty) {
         "its address has no host: give the whole address, `https://host/path`"
@@ -139,8 +169,10 @@ fn check(request: &Request<Body>) -> Result<(), HttpError> {
         "CONNECT is not a request; tunnels are made by proxy settings"
     } else if request.version() != Version::HTTP_11 {
         "its version is not HTTP/1.1, the default; HTTP/2 is chosen with the server"
+    } else if let Some(host) = Host::of(uri) {
+        return Ok(host);
     } else {
-        return Ok(());
+        "its address has no authority"
     };
     Err(HttpError::InvalidRequest { reason: reason.to_owned() })
 }

@@ -6,16 +6,14 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
 use agent_core::{BoxFuture, Credential, CredentialSource, ProviderError, ProviderErrorKind};
-use agent_http::{CommandCredential, CredentialForm, EnvCredential, Fetch, FileCredential, SingleFlight};
-use agent_testkit::PausedTimer;
+use agent_http::{CredentialForm, EnvCredential, Fetch, FileCredential, SingleFlight};
 use futures_util::{FutureExt, future::join_all};
 use tokio::sync::Semaphore;
 
-fn key(credential: &Credential) -> String {
+pub(crate) fn key(credential: &Credential) -> String {
     match credential {
         Credential::ApiKey(secret) => format!("key {}", secret.expose()),
         Credential::Bearer(secret) => format!("bearer {}", secret.expose()),
@@ -23,16 +21,16 @@ fn key(credential: &Credential) -> String {
     }
 }
 
-fn told(result: Result<Credential, ProviderError>) -> String {
+pub(crate) fn told(result: Result<Credential, ProviderError>) -> String {
     let error = result.unwrap_err();
     assert_eq!(error.kind(), ProviderErrorKind::Auth);
     error.message().to_owned()
 }
 
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("agent-http-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -79,48 +77,6 @@ async fn a_file_is_read_again_after_a_401() {
     assert!(told(FileCredential::new(&path).source().credential().await).ends_with("larger than 65536 bytes"));
     let missing = FileCredential::new(folder.0.join("missing")).source();
     assert!(told(missing.credential().await).ends_with("missing cannot be read"));
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_command_is_run_without_a_shell_in_a_small_environment() {
-    let run = async |program: &str, arguments: &[&str]| {
-        CommandCredential::new(program, arguments.iter().copied()).fetch().await
-    };
-    assert_eq!(key(&run("printf", &["%s\n", "$HOME; key"]).await.unwrap()), "key $HOME; key");
-    let command = CommandCredential::new("sh", ["-c", "echo ${CARGO_PKG_NAME:-unseen}"]);
-    assert_eq!(key(&command.fetch().await.unwrap()), "key unseen");
-    let command = command.environment(["PATH", "CARGO_PKG_NAME"]);
-    assert_eq!(key(&command.fetch().await.unwrap()), "key agent-http");
-
-    let failing = told(run("sh", &["-c", "echo bad key sk-abcdefghijklmnop >&2; exit 3"]).await);
-    assert_eq!(failing, "the credential command sh ended with exit status: 3: bad key sk-[redacted]");
-    assert_eq!(told(run("true", &[]).await), "the credential command true printed nothing");
-    assert_eq!(told(run("/nonexistent/x", &[]).await), "the credential command /nonexistent/x cannot be run");
-    let endless = told(run("yes", &[]).await);
-    assert_eq!(endless, "the credential command yes printed more than 65536 bytes");
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_command_that_hangs_is_killed() {
-    let folder = Folder::new("hang");
-    let pid = folder.0.join("pid");
-    let timer = PausedTimer::at(0);
-    let script = format!("echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000", pid.display());
-    let command = CommandCredential::new("sh", ["-c".to_owned(), script]);
-    let source = command.timeout(Duration::from_secs(5), Arc::new(timer.clone())).source();
-    let asking = tokio::spawn(async move { source.credential().await });
-    crate::support::until("the command runs", || pid.exists()).await;
-    let process = PathBuf::from("/proc").join(std::fs::read_to_string(&pid).unwrap().trim());
-    assert!(process.exists());
-    timer.advance(Duration::from_secs(5));
-    assert_eq!(told(asking.await.unwrap()), "the credential command sh took longer than 5000 ms");
-    crate::support::until("the command is gone", || {
-        // A zombie until tokio has reaped it.
-        std::fs::read_to_string(process.join("stat")).map_or(true, |stat| stat.contains(") Z"))
-    })
-    .await;
 }
 
 /// Looks up one number after the other, when it is let.

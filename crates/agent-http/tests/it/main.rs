@@ -8,7 +8,10 @@
 )]
 
 mod breaks;
+#[cfg(all(unix, feature = "command"))]
+mod command;
 mod credentials;
+mod crowd;
 mod layers;
 mod plain;
 mod proxies;
