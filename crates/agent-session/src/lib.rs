@@ -1,0 +1,25 @@
+//! Sessions: a tree of records in an append-only log, which survives a crash at any byte.
+#![doc = include_str!("../README.md")]
+#![expect(clippy::disallowed_methods, reason = "native stores: files, the clock for ids, a thread for each open file")]
+
+mod blob;
+mod error;
+mod id;
+mod index;
+mod log;
+mod record;
+mod session;
+mod settings;
+mod store;
+
+pub use crate::{
+    blob::{Blob, BlobId, BlobIdError, BlobRef},
+    error::{Fault, SessionError},
+    id::{EntryId, SessionId},
+    index::{Entry, Index},
+    log::{Acknowledged, Batch, Opened, Recovered, SessionLog, Swept, Torn},
+    record::{FORMAT_VERSION, Header, Place, Record, RecordHead, Stored},
+    session::{Compaction, Rewound, Session, SessionJournal},
+    settings::Settings,
+    store::{MemorySessions, SessionStore, Summary},
+};
