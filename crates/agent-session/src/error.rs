@@ -69,8 +69,14 @@ pub enum SessionError {
     Diverged {
         /// How many the writer knew of.
         expected: u64,
-        /// How many there are; for a file whose end is not where it was left, what is known of them.
+        /// How many there are.
         found: u64,
+    },
+    /// The file is not as the writer left it.
+    #[error("{place} was changed by somebody else, past its lock; open it anew")]
+    Changed {
+        /// The file.
+        place: String,
     },
     /// The session was opened for reading.
     #[error("the session is open for reading only")]
@@ -79,7 +85,7 @@ pub enum SessionError {
     #[error("the session is closed")]
     Closed,
     /// An earlier write failed, so nothing can be written behind it.
-    #[error("an earlier write to the session failed; open it anew, everything acknowledged is there")]
+    #[error("a write to the session failed, and nothing can be written behind it; open it anew")]
     Failed {
         /// That failure.
         source: Arc<SessionError>,
@@ -233,6 +239,11 @@ pub enum Fault {
 }
 
 impl SessionError {
+    pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { what, path, source }
+    }
+
     pub(crate) fn into_journal(self, writing: Writing) -> JournalError {
         match self {
             Self::Locked { .. } => JournalError::Locked,

@@ -1,7 +1,7 @@
 //! What is known of a session without its payloads: the tree, the head, the names, the blobs in use.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 
@@ -23,7 +23,9 @@ pub struct Index {
     by_id: Option<HashMap<EntryId, u32>>,
     head: u32,
     labels: BTreeMap<String, u32>,
-    blobs: HashSet<BlobId>,
+    /// With their sizes.
+    blobs: HashMap<BlobId, u64>,
+    blob_bytes: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +100,11 @@ impl Index {
         if parent != OUTSIDE {
             self.head = seq;
         }
-        self.blobs.extend(record.blobs.iter().map(|blob| blob.sha256));
+        for blob in record.blobs {
+            if self.blobs.insert(blob.sha256, blob.bytes).is_none() {
+                self.blob_bytes = self.blob_bytes.saturating_add(blob.bytes);
+            }
+        }
         Ok(())
     }
 
@@ -179,8 +185,13 @@ impl Index {
         &self.labels
     }
 
-    pub(crate) fn blobs(&self) -> &HashSet<BlobId> {
+    /// The blobs that records need, with their sizes.
+    pub(crate) fn blobs(&self) -> &HashMap<BlobId, u64> {
         &self.blobs
+    }
+
+    pub(crate) fn blob_bytes(&self) -> u64 {
+        self.blob_bytes
     }
 
     pub(crate) fn contains(&self, id: EntryId) -> bool {

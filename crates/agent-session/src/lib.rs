@@ -3,9 +3,11 @@
 #![expect(clippy::disallowed_methods, reason = "native stores: files, the clock for ids, a thread for each open file")]
 
 mod blob;
+pub mod conformance;
 mod error;
 mod id;
 mod index;
+mod line;
 mod log;
 mod record;
 mod session;
@@ -17,6 +19,7 @@ pub use crate::{
     error::{Fault, SessionError},
     id::{EntryId, SessionId},
     index::{Entry, Index},
+    log::jsonl::{JsonlFile, JsonlFolder, Medium, Salvaged, SyncPolicy},
     log::{Acknowledged, Batch, Opened, Recovered, SessionLog, Swept, Torn},
     record::{FORMAT_VERSION, Header, Place, Record, RecordHead, Stored},
     session::{Compaction, Rewound, Session, SessionJournal},

@@ -4,6 +4,8 @@ use std::{fmt, sync::Arc, time::SystemTime};
 
 use agent_core::{IdSource, Timer};
 
+use crate::{Header, SessionId};
+
 /// What a session may hold, and where it gets the time and its ids from.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub struct Settings {
     pub inline: u64,
     /// The most bytes of one blob. 64 MiB.
     pub blob: u64,
+    /// The most bytes of all blobs of a session together. 4 GiB.
+    pub blobs: u64,
     /// The most bytes of a record without its blobs. 64 MiB.
     pub record: u64,
     timer: Option<Arc<dyn Timer>>,
@@ -20,7 +24,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { inline: 32 << 10, blob: 64 << 20, record: 64 << 20, timer: None, seed: None }
+        Self { inline: 32 << 10, blob: 64 << 20, blobs: 4 << 30, record: 64 << 20, timer: None, seed: None }
     }
 }
 
@@ -36,6 +40,13 @@ impl Settings {
     #[must_use]
     pub fn blob(mut self, bytes: u64) -> Self {
         self.blob = bytes;
+        self
+    }
+
+    /// Sets how many bytes all blobs of a session may have together.
+    #[must_use]
+    pub fn blobs(mut self, bytes: u64) -> Self {
+        self.blobs = bytes;
         self
     }
 
@@ -60,6 +71,11 @@ impl Settings {
         self
     }
 
+    /// The header of a session that is not made yet, with a new id.
+    pub fn new_header(&self) -> Header {
+        Header::new(SessionId::new(&mut self.ids(), self.now_ms()))
+    }
+
     pub(crate) fn ids(&self) -> IdSource {
         self.seed.map_or_else(IdSource::from_hash_keys, IdSource::seeded)
     }
@@ -75,8 +91,9 @@ impl Settings {
 
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { inline, blob, record, .. } = self;
+        let Self { inline, blob, blobs, record, .. } = self;
         let mut debug = f.debug_struct("Settings");
-        debug.field("inline", inline).field("blob", blob).field("record", record).finish_non_exhaustive()
+        debug.field("inline", inline).field("blob", blob).field("blobs", blobs).field("record", record);
+        debug.finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agent_core::{BoxFuture, IdSource};
+use agent_core::BoxFuture;
 
 use crate::{
     Header, Index, Opened, Session, SessionError, SessionId, Settings,
@@ -118,12 +118,6 @@ impl MemorySessions {
     }
 }
 
-/// The header of a new session.
-pub(crate) fn new_header(settings: &Settings) -> Header {
-    let mut ids: IdSource = settings.ids();
-    Header::new(SessionId::new(&mut ids, settings.now_ms()))
-}
-
 impl SessionStore for MemorySessions {
     fn create_with(&self, header: Header) -> BoxFuture<'_, Result<Session, SessionError>> {
         let id = header.id;
@@ -141,7 +135,7 @@ impl SessionStore for MemorySessions {
     }
 
     fn new_header(&self) -> Header {
-        new_header(&self.settings)
+        self.settings.new_header()
     }
 
     fn open(&self, id: SessionId) -> BoxFuture<'_, Result<Session, SessionError>> {

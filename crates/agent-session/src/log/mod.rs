@@ -1,8 +1,10 @@
 //! Where the records of one session are kept.
 
+pub(crate) mod jsonl;
 pub(crate) mod memory;
+mod worker;
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{collections::HashSet, fmt, path::PathBuf, sync::Arc};
 
 use agent_core::BoxFuture;
 
@@ -127,6 +129,8 @@ pub struct Torn {
     pub offset: u64,
     /// How many bytes were cut, or left out where the session is open for reading.
     pub bytes: u64,
+    /// Where they were put, where they are more than the end of one line.
+    pub kept: Option<PathBuf>,
 }
 
 impl fmt::Display for Recovered {
@@ -134,7 +138,7 @@ impl fmt::Display for Recovered {
         write!(f, "{} records", self.records)?;
         match &self.torn {
             None => Ok(()),
-            Some(Torn { line, offset, bytes }) => {
+            Some(Torn { line, offset, bytes, .. }) => {
                 write!(f, "; the last {bytes} bytes, in line {line} at byte {offset}, were cut: a write was broken off")
             }
         }

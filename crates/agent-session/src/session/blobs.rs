@@ -17,6 +17,7 @@ impl Session {
     /// # Errors
     /// [`SessionError::TooLarge`], or where it cannot be written.
     pub async fn put_blob(&self, name: &str, content: Vec<u8>) -> Result<BlobId, SessionError> {
+        super::write::within("a blob", content.len(), self.shared.settings.blob)?;
         let (blob, data) = (Blob::new(content), super::moves::json(&Named { name })?);
         let id = blob.id;
         let drafts = self.spill(vec![Draft::outside(kind::BLOB, data).naming(blob)])?;
@@ -46,7 +47,7 @@ impl Session {
         // Asked for under the lock: records accepted later come later in the log, too.
         let sweep = {
             let state = self.state();
-            self.shared.log.sweep(state.index.blobs().clone())
+            self.shared.log.sweep(state.index.blobs().keys().copied().collect())
         };
         sweep.await
     }

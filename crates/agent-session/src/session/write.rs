@@ -149,6 +149,12 @@ impl Session {
         if records.is_empty() {
             return Ok(Accepted { ids, acknowledged: Box::pin(std::future::ready(Ok(()))) });
         }
+        let new = blobs.iter().filter(|blob| !state.index.blobs().contains_key(&blob.id)).map(Blob::len);
+        let bytes = new.fold(state.index.blob_bytes(), u64::saturating_add);
+        if bytes > self.shared.settings.blobs && !blobs.is_empty() {
+            let limit = self.shared.settings.blobs;
+            return Err(SessionError::TooLarge { what: "the blobs of the session", bytes, limit });
+        }
         let acknowledged = self.shared.log.append(Batch::new(expected, records.clone(), blobs))?;
         for record in &records {
             // They were numbered and named for this place just now.
@@ -167,7 +173,7 @@ pub(super) fn journal_drafts(records: Vec<JournalRecord>) -> Result<Vec<Draft>, 
     records.into_iter().map(encode).collect()
 }
 
-fn within(what: &'static str, bytes: usize, limit: u64) -> Result<(), SessionError> {
+pub(super) fn within(what: &'static str, bytes: usize, limit: u64) -> Result<(), SessionError> {
     match bytes.try_into().unwrap_or(u64::MAX) {
         bytes if bytes > limit => Err(SessionError::TooLarge { what, bytes, limit }),
         _ => Ok(()),

@@ -1,10 +1,25 @@
 //! What tests begin with.
 
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
 use agent_core::{
     Arguments, AssistantMessage, AttemptId, CallEnd, CallId, CallStart, IdSource, Journal, JournalRecord, Message,
     MessageId, RecordBody, RunEnding, StopReason, ToolCall, ToolOutput, UserMessage,
 };
 use agent_session::{MemorySessions, Session, SessionStore};
+
+/// A folder of one test, which stays for whoever looks into a failure.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("session-{name}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
