@@ -57,7 +57,7 @@ fn same<T: PartialEq + fmt::Debug>(found: &T, expected: &T, what: &str) -> Outco
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let passed = agent_session::conformance::check(&agent_session::MemorySessions::new()).await?;
-/// assert_eq!(passed.len(), 12);
+/// assert_eq!(passed.len(), 13);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).map_err(|e| e.to_string())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -87,6 +87,7 @@ const CASES: &[(&str, Check)] = &[
     ("a second writer is refused until the first closes", |store| Box::pin(second_writer(store))),
     ("long strings come back from blobs, kept once", |store| Box::pin(blobs(store))),
     ("what is too large is refused and changes nothing", |store| Box::pin(too_large(store))),
+    ("a text is found in any case, in the newest session first", |store| Box::pin(search(store))),
     ("sessions are listed newest first, and deleted", |store| Box::pin(list_and_delete(store))),
 ];
 
@@ -264,6 +265,37 @@ async fn too_large(store: &dyn SessionStore) -> Outcome {
     let session = again(store, session).await?;
     same(&session.len(), &1, "the length")?;
     Ok(session.close().await?)
+}
+
+async fn search(store: &dyn SessionStore) -> Outcome {
+    let (word, mut ids, mut made) =
+        (SessionId::new(&mut IdSource::from_hash_keys(), 1), IdSource::from_hash_keys(), vec![]);
+    for now_ms in [5_000, 6_000] {
+        let session = store.create_with(crate::Header::new(SessionId::new(&mut ids, now_ms))).await?;
+        let texts = [format!("before {word} \"after\" % it"), "nothing".into(), format!("Ünder {word}")];
+        let records = (0..).zip(texts).map(|(number, one)| text(number, &one)).collect();
+        made.push((session.id(), session.append(records).await?));
+        session.close().await?;
+    }
+    made.reverse();
+    let both = |places: &[usize]| -> Vec<_> {
+        let hits = made.iter().flat_map(|(id, entries)| places.iter().filter_map(|at| Some((*id, *entries.get(*at)?))));
+        hits.collect()
+    };
+    let found = async |wanted: &str, limit| -> Result<Vec<_>, Problem> {
+        let hits = store.search(wanted, limit).await?.into_iter();
+        let ours = hits.filter(|hit| made.iter().any(|(id, _)| *id == hit.session));
+        Ok(ours.map(|hit| (hit.session, hit.entry)).collect())
+    };
+    let word = word.to_string();
+    same(&found(&word.to_lowercase(), 100).await?, &both(&[0, 2]), "the hits")?;
+    same(&found(&format!("{word} \"AFTER\" %"), 100).await?, &both(&[0]), "the hits with quotes")?;
+    same(&found(&format!("üNDER {word}"), 100).await?, &both(&[2]), "the hits beyond ASCII")?;
+    same(&found(&word, 3).await?.len(), &3, "the hits up to a limit")?;
+    same(&found(&format!("{word}?"), 100).await?, &Vec::new(), "the hits of what is not there")?;
+    let short = store.search("%", 1_000).await?;
+    ensure(short.iter().all(|hit| hit.excerpt.contains('%')), "a short text was found where it is not")?;
+    ensure(short.len() >= 2, "a short text was not found")
 }
 
 async fn list_and_delete(store: &dyn SessionStore) -> Outcome {

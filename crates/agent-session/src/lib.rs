@@ -10,10 +10,13 @@ mod index;
 mod line;
 mod log;
 mod record;
+mod search;
 mod session;
 mod settings;
 mod store;
 
+#[cfg(feature = "sqlite")]
+pub use crate::log::sqlite::SqliteSessions;
 pub use crate::{
     blob::{Blob, BlobId, BlobIdError, BlobRef},
     error::{Fault, SessionError},
@@ -22,6 +25,7 @@ pub use crate::{
     log::jsonl::{JsonlFile, JsonlFolder, Medium, Salvaged, SyncPolicy},
     log::{Acknowledged, Batch, Opened, Recovered, SessionLog, Swept, Torn},
     record::{FORMAT_VERSION, Header, Place, Record, RecordHead, Stored},
+    search::Hit,
     session::{Compaction, Rewound, Session, SessionJournal},
     settings::Settings,
     store::{MemorySessions, SessionStore, Summary},

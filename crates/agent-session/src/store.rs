@@ -9,8 +9,9 @@ use std::{
 use agent_core::BoxFuture;
 
 use crate::{
-    Header, Index, Opened, Session, SessionError, SessionId, Settings,
+    Header, Hit, Index, Opened, Session, SessionError, SessionId, Settings,
     log::memory::{MemoryLog, MemoryWriter},
+    search::Needle,
 };
 
 /// A place that keeps sessions. [`conformance`](crate::conformance) says what holds for each.
@@ -49,6 +50,13 @@ pub trait SessionStore: Send + Sync {
     /// # Errors
     /// [`SessionError::NotFound`]; [`SessionError::Locked`] while somebody has it open.
     fn delete(&self, id: SessionId) -> BoxFuture<'_, Result<(), SessionError>>;
+
+    /// The entries whose message has this text in it, in any case; newest session first, at most `limit`. Strings that
+    /// are kept in blobs are not looked into, nor are sessions that are damaged.
+    ///
+    /// # Errors
+    /// [`SessionError`] where the place cannot be read.
+    fn search(&self, text: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Hit>, SessionError>>;
 }
 
 /// A session in a list.
@@ -159,6 +167,26 @@ impl SessionStore for MemorySessions {
             Ok(())
         });
         Box::pin(std::future::ready(deleted))
+    }
+
+    fn search(&self, text: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Hit>, SessionError>> {
+        Box::pin(std::future::ready(Ok(self.search_now(text, limit))))
+    }
+}
+
+impl MemorySessions {
+    fn search_now(&self, text: &str, limit: usize) -> Vec<Hit> {
+        let (needle, sessions) = (Needle::new(text), self.lock());
+        let hits = sessions.iter().rev().flat_map(|(id, (_, log))| {
+            log.look(|records| {
+                let hits = records.iter().filter_map(|record| {
+                    let head = record.head(0);
+                    needle.hit(*id, head.id, head.kind, record.data())
+                });
+                hits.take(limit).collect::<Vec<_>>()
+            })
+        });
+        hits.take(limit).collect()
     }
 }
 

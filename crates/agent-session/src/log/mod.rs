@@ -2,6 +2,8 @@
 
 pub(crate) mod jsonl;
 pub(crate) mod memory;
+#[cfg(feature = "sqlite")]
+pub(crate) mod sqlite;
 mod worker;
 
 use std::{collections::HashSet, fmt, path::PathBuf, sync::Arc};

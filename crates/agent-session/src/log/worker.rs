@@ -23,8 +23,9 @@ pub(crate) trait Backend: Send + 'static {
     /// What is written together or not at all.
     type Batch: Send + 'static;
 
-    /// Writes batches in order; they are acknowledged together. After an error nothing is written any more.
-    fn write(&mut self, batches: &[Self::Batch]) -> Result<(), SessionError>;
+    /// Writes batches in order and says of each whether it was written. After an error of the whole nothing is written
+    /// any more.
+    fn write(&mut self, batches: &[Self::Batch]) -> Result<Vec<Result<(), SessionError>>, SessionError>;
 }
 
 type Done = oneshot::Sender<Result<(), SessionError>>;
@@ -203,12 +204,15 @@ impl<B: Backend> Queue<B> {
                         Some(source) => Err(source),
                         None => backend.write(&batches).map_err(Arc::new),
                     };
-                    if let Err(source) = &written {
-                        self.lock().failed = Some(source.clone());
-                    }
-                    for done in dones {
-                        // Whoever dropped the future does not want to know.
-                        _ = done.send(written.clone().map_err(|source| SessionError::Failed { source }));
+                    // Whoever dropped the future does not want to know.
+                    match written {
+                        Ok(each) => dones.into_iter().zip(each).for_each(|(done, written)| _ = done.send(written)),
+                        Err(source) => {
+                            self.lock().failed = Some(source.clone());
+                            for done in dones {
+                                _ = done.send(Err(SessionError::Failed { source: source.clone() }));
+                            }
+                        }
                     }
                 }
             }

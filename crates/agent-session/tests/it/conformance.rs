@@ -7,8 +7,8 @@ use std::{
 
 use agent_core::BoxFuture;
 use agent_session::{
-    Acknowledged, Batch, BlobId, Header, Index, JsonlFolder, MemorySessions, Opened, Record, Session, SessionError,
-    SessionId, SessionLog, SessionStore, Settings, Stored, Summary, Swept, SyncPolicy, conformance,
+    Acknowledged, Batch, BlobId, Header, Hit, Index, JsonlFolder, MemorySessions, Opened, Record, Session,
+    SessionError, SessionId, SessionLog, SessionStore, Settings, Stored, Summary, Swept, SyncPolicy, conformance,
 };
 
 use crate::given::{block_on, folder};
@@ -23,6 +23,19 @@ fn jsonl() {
     for sync in [SyncPolicy::Os, SyncPolicy::Always] {
         let store = JsonlFolder::new(folder("conformance").join("made/by/itself")).sync(sync);
         block_on(async { conformance::check(&store).await }).unwrap();
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite() {
+    for sync in [SyncPolicy::Os, SyncPolicy::Always] {
+        let path = folder("conformance").join("sessions.db");
+        block_on(async {
+            let store = agent_session::SqliteSessions::open(&path, sync).await.unwrap();
+            conformance::check(&store).await
+        })
+        .unwrap();
     }
 }
 
@@ -152,6 +165,28 @@ impl SessionStore for Toy {
             listed.reverse();
         }
         ready(Ok(listed))
+    }
+
+    fn search(&self, text: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Hit>, SessionError>> {
+        // By the memory store, which passed.
+        let (text, store) = (text.to_owned(), MemorySessions::new());
+        let records = |kept: &Kept| kept.records.lock().unwrap().clone();
+        let sessions = self.sessions.lock().unwrap();
+        let all: Vec<_> = sessions.values().map(|(header, kept)| (header.clone(), records(kept))).collect();
+        drop(sessions);
+        Box::pin(async move {
+            let mut ids = BTreeMap::new();
+            for (header, records) in all {
+                let session = store.create_with(header).await?;
+                for record in records.iter().filter(|record| !record.kind.contains('.')) {
+                    let copied = session.append(vec![record.data.read().unwrap()]).await?;
+                    ids.insert((session.id(), copied[0]), record.id);
+                }
+            }
+            let mut hits = store.search(&text, limit).await?;
+            hits.iter_mut().for_each(|hit| hit.entry = ids[&(hit.session, hit.entry)]);
+            Ok(hits)
+        })
     }
 
     fn delete(&self, id: SessionId) -> BoxFuture<'_, Result<(), SessionError>> {

@@ -249,16 +249,17 @@ impl File {
 impl Backend for File {
     type Batch = Lines;
 
-    fn write(&mut self, batches: &[Lines]) -> Result<(), SessionError> {
+    fn write(&mut self, batches: &[Lines]) -> Result<Vec<Result<(), SessionError>>, SessionError> {
         batches.iter().flat_map(|batch| &batch.blobs).try_for_each(|blob| self.write_blob(blob))?;
         match batches {
-            [] => Ok(()),
-            [one] => self.write_lines(one.at, one.lines.as_bytes()),
+            [] => {}
+            [one] => self.write_lines(one.at, one.lines.as_bytes())?,
             [first, ..] => {
                 let all: Vec<&str> = batches.iter().map(|batch| batch.lines.as_str()).collect();
-                self.write_lines(first.at, all.concat().as_bytes())
+                self.write_lines(first.at, all.concat().as_bytes())?;
             }
         }
+        Ok(batches.iter().map(|_| Ok(())).collect())
     }
 }
 
@@ -267,7 +268,8 @@ pub(super) fn blobs_of(path: &Path) -> PathBuf {
     path.with_extension("blobs")
 }
 
-pub(super) fn lock(file: &fs::File, path: &Path) -> Result<(), SessionError> {
+/// Takes the lock of a file, which ends with it.
+pub(in crate::log) fn lock(file: &fs::File, path: &Path) -> Result<(), SessionError> {
     for attempt in 1..=TRIES {
         match file.try_lock() {
             Ok(()) => return Ok(()),

@@ -1,11 +1,17 @@
 //! A folder of session files.
 
-use std::{fs, io, path::PathBuf};
+use std::{fs, io, ops::ControlFlow, path::PathBuf};
 
 use agent_core::BoxFuture;
 
-use super::{JsonlFile, SyncPolicy, backend};
-use crate::{Header, Session, SessionError, SessionId, SessionStore, Settings, Summary, line, log::worker::blocking};
+use super::{
+    JsonlFile, SyncPolicy, backend,
+    load::{Found, lines},
+};
+use crate::{
+    Header, Hit, Session, SessionError, SessionId, SessionStore, Settings, Summary, line, log::worker::blocking,
+    search::Needle,
+};
 
 /// The longest header that is read.
 const HEADER: u64 = 64 << 10;
@@ -92,6 +98,31 @@ impl SessionStore for JsonlFolder {
             }
         }))
     }
+
+    fn search(&self, text: &str, limit: usize) -> BoxFuture<'_, Result<Vec<Hit>, SessionError>> {
+        let (folder, needle, line_limit) = (self.path.clone(), Needle::new(text), super::line_limit(&self.settings));
+        Box::pin(blocking(move || search(folder, &needle, limit, line_limit)))
+    }
+}
+
+/// The hits in all files, newest first. A file is read line by line, and not at all once there are enough.
+fn search(folder: PathBuf, needle: &Needle, limit: usize, line_limit: u64) -> Result<Vec<Hit>, SessionError> {
+    let mut hits = Vec::new();
+    for summary in list(folder.clone())? {
+        if hits.len() >= limit {
+            break;
+        }
+        let (id, path) = (summary.header.id, folder.join(format!("{}.jsonl", summary.header.id)));
+        let mut file = fs::File::open(&path).map_err(SessionError::io("open", &path))?;
+        let look = |found: Found<'_>| {
+            if let Ok(read) = line::read(found.bytes) {
+                hits.extend(needle.hit(id, read.id, &read.kind, read.data));
+            }
+            if hits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        _ = lines(&mut file, line_limit, look).map_err(SessionError::io("read", &path))?;
+    }
+    Ok(hits)
 }
 
 /// The files that begin with a header of ours; others are passed over.

@@ -1,6 +1,6 @@
 //! A log in a file of lines of JSON, with a folder of blobs beside it.
 
-mod backend;
+pub(super) mod backend;
 mod folder;
 mod load;
 mod medium;
