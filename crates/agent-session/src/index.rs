@@ -81,7 +81,8 @@ impl Index {
             Place::Outside => OUTSIDE,
             Place::Below(parent) => self.in_tree(parent).ok_or(Fault::UnknownParent { parent })?,
         };
-        let grows = self.nodes.last().is_none_or(|last| last.id < record.id);
+        // As long as all ids have grown, the last one is the greatest.
+        let grows = self.by_id.is_none() && self.nodes.last().is_none_or(|last| last.id < record.id);
         if !grows && self.number(record.id).is_some() {
             return Err(Fault::DuplicateId { id: record.id });
         }

@@ -4,8 +4,11 @@
 #![expect(clippy::indexing_slicing, reason = "a test that is wrong fails")]
 #![expect(clippy::disallowed_methods, reason = "real files, and threads that fight for them")]
 
+mod cases;
 mod compaction;
 mod conformance;
+mod format;
 mod given;
 mod jsonl;
+mod property;
 mod tree;
