@@ -2,6 +2,7 @@
 
 mod blobs;
 mod compaction;
+mod copy;
 mod journal;
 mod moves;
 mod read;

@@ -6,7 +6,7 @@ use agent_core::{BoxFuture, JournalRecord, RawJson};
 
 use super::{Session, State};
 use crate::{
-    Batch, Blob, BlobRef, EntryId, Place, Record, SessionError,
+    Batch, Blob, BlobRef, EntryId, Place, Record, SessionError, Stored,
     blob::{Spilled, spill},
     log::Acknowledged,
     record::kind,
@@ -14,6 +14,8 @@ use crate::{
 
 /// A payload that is about to become a record.
 pub(super) struct Draft {
+    /// Of a copy; others get a new one.
+    id: Option<EntryId>,
     kind: Arc<str>,
     data: RawJson,
     refs: Vec<BlobRef>,
@@ -30,12 +32,18 @@ enum InTree {
 impl Draft {
     /// A record of the tree.
     pub(super) fn entry(kind: &str, data: RawJson) -> Self {
-        Self { kind: kind.into(), data, refs: Vec::new(), blobs: Vec::new(), in_tree: InTree::Yes }
+        Self { id: None, kind: kind.into(), data, refs: Vec::new(), blobs: Vec::new(), in_tree: InTree::Yes }
     }
 
     /// A record beside the tree.
     pub(super) fn outside(kind: &str, data: RawJson) -> Self {
         Self { in_tree: InTree::No, ..Self::entry(kind, data) }
+    }
+
+    /// An entry of another session, as it is stored there.
+    pub(super) fn copied(id: EntryId, kind: &Arc<str>, stored: Stored, blobs: Vec<Blob>) -> Self {
+        let Stored { data, blobs: refs } = stored;
+        Self { id: Some(id), kind: kind.clone(), data, refs, blobs, in_tree: InTree::Yes }
     }
 
     /// With a blob that the payload does not show.
@@ -134,10 +142,14 @@ impl Session {
         let (mut records, mut blobs) = (Vec::with_capacity(drafts.len()), Vec::new());
         for draft in drafts {
             seq += 1;
-            let mut id = EntryId::new(&mut state.ids, now_ms);
-            while state.index.contains(id) {
-                id = EntryId::new(&mut state.ids, now_ms);
-            }
+            let id = draft.id.unwrap_or_else(|| {
+                loop {
+                    let id = EntryId::new(&mut state.ids, now_ms);
+                    if !state.index.contains(id) {
+                        break id;
+                    }
+                }
+            });
             let place = match draft.in_tree {
                 InTree::Yes => Place::Below(std::mem::replace(&mut below, seq)),
                 InTree::No => Place::Outside,

@@ -1,9 +1,9 @@
 //! The tree: branches, names, moves.
 
 use agent_core::{Journal, JournalRecord, RawJson, RecordBody};
-use agent_session::{EntryId, MemorySessions, SessionError, SessionStore};
+use agent_session::{EntryId, JsonlFolder, MemorySessions, SessionError, SessionStore};
 
-use crate::given::{block_on, ids, in_memory, note, run, texts};
+use crate::given::{block_on, folder, ids, in_memory, note, run, texts};
 
 #[test]
 fn what_was_appended_is_read_back_in_order() {
@@ -182,5 +182,33 @@ fn an_append_that_expects_another_length_is_refused() {
         let late = session.append_expecting(seen, vec![note(1)]).await;
         assert!(matches!(late, Err(SessionError::Diverged { expected: 0, found: 1 })), "{late:?}");
         assert_eq!(session.len(), 1);
+    });
+}
+
+#[test]
+fn a_path_is_copied_with_its_blobs_and_names() {
+    block_on(async {
+        let session = in_memory().await;
+        let long = "long ".repeat(20_000);
+        let trunk = session.append((0..600).map(note).collect()).await.unwrap();
+        session.label("early", trunk[5]).await.unwrap();
+        session.label("late", trunk[500]).await.unwrap();
+        session.seek(trunk[299]).await.unwrap();
+        let question = crate::given::user(agent_core::MessageId::from_bits(9_999), &long);
+        let tip = session.append(vec![question.clone(), note(1_000)]).await.unwrap()[1];
+        let store = JsonlFolder::new(folder("copy"));
+        let copy = store.create_with(store.new_header().copy_of(session.id())).await.unwrap();
+        assert_eq!(session.copy_to(tip, &copy).await.unwrap(), 302);
+        let again = session.copy_to(tip, &copy).await;
+        assert!(matches!(again, Err(SessionError::NotEmpty { .. })), "{again:?}");
+        copy.close().await.unwrap();
+        let copy = store.open(copy.id()).await.unwrap();
+        assert_eq!(copy.header().copy_of, Some(session.id()));
+        assert_eq!(copy.head(), Some(tip));
+        assert_eq!(copy.labels(), [("early".to_owned(), trunk[5])]);
+        let expected = [(0..300).map(note).collect(), vec![question, note(1_000)]].concat();
+        assert_eq!(copy.journal().load().await.unwrap().records(), expected);
+        let ids: Vec<EntryId> = copy.path().iter().map(|entry| entry.id).collect();
+        assert_eq!(ids[..300], trunk[..300]);
     });
 }
