@@ -34,6 +34,8 @@ pages! {
     hooks: "../../docs/hooks.md",
     budgets: "../../docs/budgets.md",
     journal: "../../docs/journal.md",
+    sessions: "../../docs/sessions.md",
+    session_readme: "../../crates/agent-session/README.md",
     errors: "../../docs/errors.md",
     testing: "../../docs/testing.md",
 }
