@@ -40,6 +40,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
 
 /// Crates that may have features, and why; all others have one shape.
 const FEATURES: &[(&str, &str)] = &[
+    ("agent-google", "signing with a key in memory, by ring"),
     ("agent-http", "the TLS provider"),
     ("agent-session", "the SQLite store"),
     ("mainspring", "one feature per optional crate"),
