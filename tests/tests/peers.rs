@@ -15,6 +15,7 @@ use agent_core::{
     AgentEvent, Body, BoxFuture, CallOptions, Credential, HttpClient, HttpProvider, Message, ModelEvent, Provider,
     RawJson, Tool, ToolContext, ToolOutcome, ToolSpec,
 };
+use agent_google::GoogleWire;
 use agent_http::{HttpStack, TokioTimer};
 use agent_loop::{Agent, Conversation, Ending};
 use agent_openai::ChatWire;
@@ -50,9 +51,12 @@ fn url(variable: &str) -> Option<String> {
 enum Speaks {
     Messages,
     Chat,
+    Gemini,
+    Vertex,
 }
 
 const BOTH: [Speaks; 2] = [Speaks::Messages, Speaks::Chat];
+const ALL: [Speaks; 4] = [Speaks::Messages, Speaks::Chat, Speaks::Gemini, Speaks::Vertex];
 
 /// A conversation over a wire, with or without two tools that count their runs.
 fn talk(wire: Speaks, url: &str, model: &str, with_tools: bool) -> (Conversation, Arc<AtomicUsize>) {
@@ -68,6 +72,12 @@ fn talk(wire: Speaks, url: &str, model: &str, with_tools: bool) -> (Conversation
         Speaks::Chat => {
             let wire = ChatWire::compatible(&format!("{url}/v1")).unwrap();
             Arc::new(HttpProvider::new(wire, http, key, timer.clone()))
+        }
+        Speaks::Gemini => Arc::new(HttpProvider::new(GoogleWire::gemini().at(url).unwrap(), http, key, timer.clone())),
+        Speaks::Vertex => {
+            let wire = GoogleWire::vertex("p", "global").at(url).unwrap();
+            let token = Arc::new(Credential::Bearer("t".into()));
+            Arc::new(HttpProvider::new(wire, http, token, timer.clone()))
         }
     };
     let options = CallOptions::new(model).system("You help.").max_output(200);
@@ -88,7 +98,7 @@ const MODEL: &str = "some-model";
 #[tokio::test]
 async fn two_tools_with_aimock() {
     let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
-    for wire in BOTH {
+    for wire in ALL {
         let (conversation, runs) = talk(wire, &url, MODEL, true);
         let report = conversation.run("weather").unwrap().into_report().await;
         assert!(matches!(report.ending, Ending::Completed), "{wire:?}: {report:?}");
@@ -123,7 +133,7 @@ async fn a_retry_after_an_overload_of_aimock() {
 #[tokio::test]
 async fn a_cancel_in_the_middle_of_a_stream_of_aimock() {
     let Some(url) = url("MAINSPRING_AIMOCK_URL") else { return };
-    for wire in BOTH {
+    for wire in ALL {
         let (conversation, _) = talk(wire, &url, MODEL, false);
         let mut run = conversation.run("slow").unwrap();
         let handle = run.handle();

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 
 use agent_core::{
-    AssistantMessage, Block, CallId, ContentBlock, ContextView, Loss, Message, MessageId, MessageWalk, ModelFacts,
-    OpaqueBlock, Origin, ProviderError, ProviderErrorKind, RawJson, TextBlock, ThinkingBlock, TokenBound, ToolCall,
+    AssistantMessage, Block, CallId, ContentBlock, Loss, Message, MessageId, MessageWalk, ModelFacts, OpaqueBlock,
+    Origin, ProviderError, ProviderErrorKind, RawJson, TextBlock, ThinkingBlock, TokenBound, ToolCall,
     ToolResultMessage, ViewEntry,
 };
 
@@ -28,7 +28,6 @@ const NOTHING: &str = "(empty message)";
 pub(super) struct Encoder<'a> {
     pub(super) target: Origin,
     pub(super) facts: &'a ModelFacts,
-    pub(super) view: &'a ContextView,
     /// Whether the model is of a generation before Gemini 3.
     pub(super) before_3: bool,
     /// The calls of the newest answer of this walk, with the vendor's ids.
@@ -208,19 +207,10 @@ impl Encoder<'_> {
         put(walk, USER, 0, result.id, Sent::Parts(all, bound)).map(drop)
     }
 
-    /// The vendor's id of a call, where it gave one.
+    /// The vendor's id of a call, where it gave one. A view has whole turns: what answers a call is encoded right behind
+    /// it.
     fn id_of(&self, call: CallId) -> Option<String> {
-        if let Some((_, id)) = self.calls.iter().find(|(known, _)| *known == call) {
-            return id.clone();
-        }
-        // The answer was encoded for an earlier request: it stands shortly before the end.
-        self.view.messages().rev().find_map(|message| match &**message {
-            Message::Assistant(answer) if answer.id == call.message() => {
-                let ours = speaks_with(&answer.origin, &self.target);
-                Some(answer.tool_call(call).and_then(|call| call.vendor_id.clone()).filter(|_| ours))
-            }
-            _ => None,
-        })?
+        self.calls.iter().find(|(known, _)| *known == call).and_then(|(_, id)| id.clone())
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn encode(wire: &GoogleWire, call: &ModelCall) -> Result<Encoded, Pro
     body = body.push(Section::Irrelevant, ",\"contents\":[", Block::new(""));
 
     let before_3 = has_quirk(&facts, BEFORE_3);
-    let mut encoder = Encoder { target, facts: &facts, view: &call.view, before_3, calls: Vec::new() };
+    let mut encoder = Encoder { target, facts: &facts, before_3, calls: Vec::new() };
     let messages = call.cache.messages(generation, &call.view, |walk, entry| encoder.message(walk, entry))?;
     let note = call.note.as_deref().filter(|note| !note.trim().is_empty());
     if messages.pieces().is_empty() && note.is_none() {

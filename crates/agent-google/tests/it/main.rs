@@ -18,3 +18,4 @@ mod replay;
 mod request;
 mod schema;
 mod sending;
+mod vendor_schema;

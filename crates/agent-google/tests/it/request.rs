@@ -68,6 +68,9 @@ fn a_request_up_to_its_last_message_is_the_beginning_of_the_next() {
             if let Some((before, pieces)) = &last {
                 let shared = before.len() - "]}]}".len();
                 assert_eq!(bytes[..shared], before[..shared], "{model}, turn {turn}");
+                let same = pieces.messages().iter().zip(segments.messages().iter());
+                let kept = same.filter(|(old, new)| old.body().as_ptr() == new.body().as_ptr()).count();
+                assert_eq!(kept, pieces.messages().len(), "nothing is encoded twice: {model}, turn {turn}");
                 assert_eq!(segments.diverges_from(pieces.chain(), Some(pieces)), None, "{model}, turn {turn}");
             }
             last = Some((bytes, segments));
