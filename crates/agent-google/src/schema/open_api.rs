@@ -106,7 +106,9 @@ impl<'a> Walk<'a> {
                 "items" | "prefixItems" => self.tuple(name, value, place, &mut fields)?,
                 "enum" => self.values(items(value), place, &mut fields, &mut told)?,
                 "const" => self.values(vec![value], place, &mut fields, &mut told)?,
-                "anyOf" | "oneOf" => self.union(name, value, place, &mut fields)?,
+                "anyOf" | "oneOf" if !is_side_condition(&members, value) => {
+                    self.union(name, value, place, &mut fields)?;
+                }
                 "allOf" => self.all(value, place, &mut fields)?,
                 "format" if string(value).is_some_and(|format| FORMATS.contains(&&*format)) => {
                     put(&mut fields, name, value.get());
@@ -298,6 +300,11 @@ impl<'a> Walk<'a> {
                 fields
             }
         };
+        let kept =
+            |name: &str| name.starts_with('$') || matches!(name, "description" | "default" | "title" | "definitions");
+        for (name, _) in beside.0.iter().filter(|(name, _)| !kept(name)) {
+            self.loses(place, format_args!("`{name}` beside a reference is left out"));
+        }
         for (name, value) in beside.0.iter().filter(|(name, _)| matches!(&**name, "description" | "default" | "title"))
         {
             if !has(&fields, "anyOf") {
@@ -307,6 +314,18 @@ impl<'a> Walk<'a> {
         }
         Ok(fields)
     }
+}
+
+/// Whether the members of a union only narrow what stands beside it, for example which properties are required: the
+/// dialect has unions of whole schemas alone.
+fn is_side_condition(beside: &Members<'_>, union: &RawValue) -> bool {
+    const SHAPES: [&str; 9] = ["type", "$ref", "enum", "const", "properties", "items", "anyOf", "oneOf", "allOf"];
+    let shapes = |raw: &RawValue| match Members::read(raw.get()) {
+        Some(members) => SHAPES.iter().any(|name| members.value(name).is_some()),
+        None => false,
+    };
+    let has = |name| beside.value(name).is_some();
+    has("properties") || has("items") || has("type") && !items(union).into_iter().any(shapes)
 }
 
 /// Finds a local reference such as `#/$defs/A`.

@@ -264,3 +264,39 @@ fn images_of_a_model_are_images() {
     assert_eq!(message.content.len(), 3);
     assert_eq!(serde_json::to_value(&message.content[1]).unwrap()["data"], json!({"thoughtSignature": "s"}));
 }
+
+#[test]
+fn hostile_bytes_are_answers_or_errors_whatever_the_cut() {
+    let call = r#"{"functionCall":{"name":"f","willContinue":true,"partialArgs":[{"jsonPath":"$.a[1].b","stringValue":"x"}]}}"#;
+    let streams = [
+        stream(&[&parts(r#"{"text":"Hé","thoughtSignature":"s"}"#), &parts(call), STOP]),
+        stream(&[
+            &parts(
+                r#"{"functionCall":{"name":"f","args":{"a":[1,{"b":null}]}}},{"inlineData":{"mimeType":"image/png","data":"aGk="}}"#,
+            ),
+            STOP,
+        ]),
+        Bytes::from(format!("[{},{STOP}]", parts(r#"{"text":"Hi","thought":true}"#))),
+    ];
+    let (mut seed, mut answers, mut errors) = (1u64, 0, 0);
+    let mut random = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % below
+    };
+    for round in 0..2_000 {
+        let mut bytes = streams[round % streams.len()].to_vec();
+        for _ in 0..=random(3) {
+            let at = random(bytes.len());
+            match random(3) {
+                0 => bytes[at] = b"{}[]\",:\\\n0x"[random(11)],
+                1 => _ = bytes.remove(at),
+                _ => bytes.insert(at, u8::try_from(random(256)).unwrap()),
+            }
+        }
+        let bytes = Bytes::from(bytes);
+        let whole = decode([bytes.clone()]).map_err(|e| e.kind());
+        assert_eq!(decode(byte_pieces(&bytes)).map_err(|e| e.kind()), whole, "{bytes:?}");
+        if whole.is_ok() { answers += 1 } else { errors += 1 }
+    }
+    assert!(answers > 100 && errors > 100, "{answers} {errors}");
+}

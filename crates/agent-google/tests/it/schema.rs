@@ -91,7 +91,30 @@ fn schemas_are_lowered_as_the_table_says() {
                 json!({"type": "object", "properties": {"n": {"type": "integer", "description": "d"}}}),
                 0,
             ),
-            (json!({"$ref": "other.json#/x"}), json!({"type": "object"}), 1),
+            (json!({"$ref": "other.json#/x", "minItems": 1}), json!({"type": "object"}), 2),
+            (
+                // What has to be there, as a side condition on an object: no union of its own.
+                json!({"type": "object", "properties": {"a": string}, "anyOf": [{"required": ["a"]}, {}]}),
+                json!({"type": "object", "properties": {"a": string}, "description": "anyOf: [{\"required\":[\"a\"]},{}]"}),
+                1,
+            ),
+            (
+                json!({"type": "string", "anyOf": [{"format": "email"}, {"format": "uri"}]}),
+                json!({"type": "string", "description": "anyOf: [{\"format\":\"email\"},{\"format\":\"uri\"}]"}),
+                1,
+            ),
+            (
+                json!({"type": "object", "oneOf": [{"properties": {"a": string}}, {"properties": {"b": string}}]}),
+                json!({"anyOf": [
+                    {"type": "object", "properties": {"a": string}}, {"type": "object", "properties": {"b": string}},
+                ]}),
+                1,
+            ),
+            (
+                json!({"anyOf": [{"const": "a"}, {"enum": ["b", "c"]}], "default": "a", "minLength": 1}),
+                json!({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "string", "enum": ["b", "c"]}]}),
+                1,
+            ),
             (
                 json!({"$ref": "#/$defs/T", "$defs": {"T": {"type": "object", "properties": {"next": {"$ref": "#/$defs/T"}}}}}),
                 json!({"type": "object", "properties": {"next": {"type": "object"}}}),
