@@ -25,6 +25,7 @@ pages! {
     anthropic: "../../docs/anthropic.md",
     anthropic_readme: "../../crates/agent-anthropic/README.md",
     openai: "../../docs/openai.md",
+    google: "../../docs/google.md",
     http: "../../docs/http.md",
     http_readme: "../../crates/agent-http/README.md",
     models: "../../docs/models.md",

@@ -16,6 +16,7 @@ use agent_core::{
     AgentEvent, Body, BoxFuture, CallOptions, Credential, HttpClient, HttpProvider, Message, ModelEvent, Provider,
     RawJson, Tool, ToolContext, ToolOutcome, ToolSpec,
 };
+use agent_google::GoogleWire;
 use agent_http::{HttpStack, TokioTimer};
 use agent_loop::{Agent, Conversation, Ending, RunSettings};
 use agent_openai::{ChatWire, ResponsesWire};
@@ -53,9 +54,13 @@ enum Speaks {
     Messages,
     Chat,
     Responses,
+    Gemini,
+    Vertex,
 }
 
-const ALL: [Speaks; 3] = [Speaks::Messages, Speaks::Chat, Speaks::Responses];
+/// What llama-server speaks.
+const LLAMA: [Speaks; 3] = [Speaks::Messages, Speaks::Chat, Speaks::Responses];
+const ALL: [Speaks; 5] = [Speaks::Messages, Speaks::Chat, Speaks::Responses, Speaks::Gemini, Speaks::Vertex];
 
 /// A conversation over a wire, with or without two tools that count their runs.
 fn talk(wire: Speaks, url: &str, model: &str, with_tools: bool) -> (Conversation, Arc<AtomicUsize>) {
@@ -75,6 +80,12 @@ fn talk(wire: Speaks, url: &str, model: &str, with_tools: bool) -> (Conversation
         Speaks::Responses => {
             let wire = ResponsesWire::compatible(&format!("{url}/v1")).unwrap();
             Arc::new(HttpProvider::new(wire, http, key, timer.clone()))
+        }
+        Speaks::Gemini => Arc::new(HttpProvider::new(GoogleWire::gemini().at(url).unwrap(), http, key, timer.clone())),
+        Speaks::Vertex => {
+            let wire = GoogleWire::vertex("p", "global").at(url).unwrap();
+            let token = Arc::new(Credential::Bearer("t".into()));
+            Arc::new(HttpProvider::new(wire, http, token, timer.clone()))
         }
     };
     let options = CallOptions::new(model).system("You help.").max_output(200);
@@ -110,7 +121,7 @@ async fn two_tools_with_aimock() {
 #[tokio::test]
 async fn two_tools_with_llama_server() {
     let Some(url) = url("MAINSPRING_LLAMA_URL") else { return };
-    for wire in ALL {
+    for wire in LLAMA {
         let (conversation, runs) = talk(wire, &url, "tiny", true);
         let report = conversation.run("weather").unwrap().into_report().await;
         assert!(matches!(report.ending, Ending::Completed), "{wire:?}: {report:?}");

@@ -40,6 +40,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
 
 /// Crates that may have features, and why; all others have one shape.
 const FEATURES: &[(&str, &str)] = &[
+    ("agent-google", "signing with a key in memory, by ring"),
     ("agent-http", "the TLS provider, processes, the system's certificates"),
     ("agent-session", "the SQLite store"),
     ("mainspring", "one feature per optional crate, and those of the transport"),
