@@ -24,14 +24,14 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
         return Ok(Report::new("nothing run", vec![Fault::new("bench", what, "name a part: `--peers`")]));
     };
     let place = Place { runner, target: metadata::load(runner)?.target.join("bench-peers") };
-    if !place.builds(client::SERVER, client::SERVER)? {
+    if !place.builds(&[client::SERVER])? {
         let fault = Fault::new(client::SERVER, "does not build, see above", "mend benches/peers/server");
         return Ok(Report::new("nothing run", vec![fault]));
     }
     let mut faults = Vec::new();
     let (mut clients, mut missing): (Vec<&Client>, Vec<&Client>) = (Vec::new(), Vec::new());
     for client in CLIENTS.iter().filter(|client| asked.wants(client)) {
-        let builds = place.builds(client.package, client.package)?;
+        let builds = place.builds(&client.packages())?;
         if !builds && client.is_own() {
             faults.push(Fault::new(client.package, "does not build, see above", "mend benches/peers"));
         }

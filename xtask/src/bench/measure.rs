@@ -103,6 +103,6 @@ impl<'a> Bench<'a> {
             return Ok((stdout, stderr));
         }
         let said = stderr.lines().rfind(|line| !line.trim().is_empty() && !line.starts_with("==")).unwrap_or("nothing");
-        Err(format!("{}: {said}", done.status))
+        Err(format!("{}: {said:.200}", done.status))
     }
 }

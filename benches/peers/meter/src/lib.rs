@@ -108,7 +108,8 @@ impl Meter {
 /// Ends the program with the reason where a run did not go as it must.
 pub fn check<T, E: fmt::Debug>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| {
-        eprintln!("the run failed: {error:?}");
+        // Some errors hold the whole conversation.
+        eprintln!("the run failed: {:.300}", format!("{error:?}"));
         std::process::exit(1)
     })
 }
