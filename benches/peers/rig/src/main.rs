@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use futures_util::StreamExt;
-use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, ask, check};
+use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, WRITE, WRITE_SCHEMA, ask, check};
 use rig::{
     agent::{AgentBuilder, MultiTurnStreamItem},
     providers::{anthropic::AnthropicConfig, openai::OpenAIConfig},
@@ -40,6 +40,37 @@ impl Tool for Add {
     }
 }
 
+/// Never called: streams are read to the end of the call, not of the run. rig keeps the arguments of a tool that it does
+/// not know to itself.
+#[derive(Clone)]
+struct Write;
+
+#[derive(serde::Deserialize)]
+struct File {
+    path: String,
+    content: String,
+}
+
+impl Tool for Write {
+    const NAME: &'static str = "write_file";
+    type Args = File;
+    type Output = String;
+    type Error = Infallible;
+
+    fn description(&self) -> String {
+        WRITE.into()
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        check(serde_json::from_str(WRITE_SCHEMA))
+    }
+
+    async fn call(&self, _: &mut ToolContext, file: File) -> Result<String, Infallible> {
+        std::hint::black_box((file.path, file.content));
+        Ok("written".into())
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let meter = Meter::start();
@@ -67,15 +98,16 @@ fn agent(api: Api, base: &str) -> rig::Agent {
             AgentBuilder::new(client.completion("claude-sonnet-4-20250514")).max_tokens(4_096)
         }
     };
-    builder.preamble(SYSTEM).default_max_turns(1_000_000).tool(Add).build()
+    let builder = builder.preamble(SYSTEM).default_max_turns(1_000_000).tool(Add);
+    if api == Api::Anthropic { builder.tool(Write).build() } else { builder.build() }
 }
 
-/// Reads the first answer; the bytes of its deltas. The tool that it calls is not known, which ends the run.
+/// Reads the first answer; the bytes of its deltas.
 async fn stream(agent: rig::Agent) -> u64 {
     let mut items = agent.prompt("hi").stream();
     let mut text = String::new();
-    while let Some(Ok(item)) = items.next().await {
-        match item {
+    while let Some(item) = items.next().await {
+        match check(item) {
             MultiTurnStreamItem::StreamAssistantItem(Item::Event(event)) => match event {
                 StreamEvent::Text { text: delta, .. } => text.push_str(&delta),
                 StreamEvent::Arguments { json, .. } => text.push_str(&json),

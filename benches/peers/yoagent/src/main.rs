@@ -1,7 +1,7 @@
 //! yoagent as its users have it: an `Agent` with a tool, its events read from `prompt`. Limits that would stop a long
 //! run are raised; the history is not compacted, which would drop the results that the server counts.
 
-use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, ask, check};
+use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, WRITE, WRITE_SCHEMA, ask, check};
 use serde_json::Value;
 use std::time::Duration;
 use yoagent::{Agent, context::ExecutionLimits, provider::ModelConfig, types::*};
@@ -28,6 +28,32 @@ impl AgentTool for Add {
 
     async fn execute(&self, _: Value, _: ToolContext) -> Result<ToolResult, ToolError> {
         Ok(ToolResult { content: vec![Content::Text { text: SUM.into() }], details: Value::Null })
+    }
+}
+
+/// Never called: streams are read to the end of the call, not of the run.
+struct Write;
+
+#[async_trait::async_trait]
+impl AgentTool for Write {
+    fn name(&self) -> &str {
+        "write_file"
+    }
+
+    fn label(&self) -> &str {
+        "Write"
+    }
+
+    fn description(&self) -> &str {
+        WRITE
+    }
+
+    fn parameters_schema(&self) -> Value {
+        check(serde_json::from_str(WRITE_SCHEMA))
+    }
+
+    async fn execute(&self, _: Value, _: ToolContext) -> Result<ToolResult, ToolError> {
+        Ok(ToolResult { content: vec![Content::Text { text: "written".into() }], details: Value::Null })
     }
 }
 
@@ -60,7 +86,10 @@ fn model(api: Api, base: &str) -> ModelConfig {
 /// Reads the first answer; the bytes of its deltas.
 async fn stream(api: Api, base: &str) -> u64 {
     let mut agent = Agent::from_config(model(api, base)).with_api_key(KEY).with_system_prompt(SYSTEM);
-    agent = agent.with_tools(vec![Box::new(Add)]);
+    agent = match api {
+        Api::OpenAi => agent.with_tools(vec![Box::new(Add)]),
+        Api::Anthropic => agent.with_tools(vec![Box::new(Add), Box::new(Write)]),
+    };
     let mut events = agent.prompt("hi").await;
     let mut text = String::new();
     while let Some(event) = events.recv().await {
