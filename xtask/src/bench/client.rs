@@ -1,6 +1,6 @@
 //! The programs of `benches/peers`: which there are, what each can do, and how they are built.
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, fs, path::PathBuf, process::Command};
 
 use crate::{
     report::Error,
@@ -131,9 +131,24 @@ pub(super) struct Place<'a> {
     pub(super) runner: &'a Runner,
     /// The target folder of the peers' workspace.
     pub(super) target: PathBuf,
+    /// The processor for the server and the clients; `None` where they cannot be kept on one.
+    pub(super) processor: Option<String>,
 }
 
 impl Place<'_> {
+    /// A program that stays on the processor of all others here. What the kernel does for a client that sends depends on
+    /// where the server reads: on two processors its share of the CPU time varies threefold.
+    pub(super) fn kept(&self, program: impl AsRef<OsStr>) -> Command {
+        match &self.processor {
+            Some(processor) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", processor]).arg(program);
+                command
+            }
+            None => Command::new(program),
+        }
+    }
+
     /// Builds packages and nothing else, so that features of others do not reach them.
     pub(super) fn builds(&self, packages: &[&str]) -> Result<bool, Error> {
         let mut command = self.runner.cargo(["build", "--release", "--locked", "-j2", "--ignore-rust-version"]);
@@ -157,6 +172,15 @@ impl Place<'_> {
         crates.dedup();
         Ok(crates.iter().skip(1).map(|_| 1).sum())
     }
+}
+
+/// The last processor on which this process may run, where `taskset` is there to keep others on it.
+pub(super) fn processor() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let last = allowed.rsplit([',', '-']).next()?.trim().to_owned();
+    let taskset = Command::new("taskset").args(["-c", &last, "true"]).status();
+    taskset.is_ok_and(|status| status.success()).then_some(last)
 }
 
 /// Name and version of a line like `serde v1.0.229 (proc-macro)`.

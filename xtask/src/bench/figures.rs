@@ -74,9 +74,9 @@ fn stream(bench: &Bench<'_>, clients: &[&Client], extent: Extent, api: &str, wha
             let text = figures.of("text")?;
             let of_all = *expected.get_or_insert(text);
             whole(text, of_all)?;
-            bench.median(|| Ok(ratio(run()?.of("cpu_ns")?, EVENTS)))
+            bench.median(client, || Ok([ratio(run()?.of("cpu_ns")?, EVENTS)]))
         });
-        table.row(client.name, vec![instructions.map_or(Cell::None, cell), cell(cpu)]);
+        table.row(client.name, vec![instructions.map_or(Cell::None, cell), cell(cpu.map(|[cpu]| cpu))]);
     }
     Some(table)
 }
@@ -114,16 +114,16 @@ fn long(bench: &Bench<'_>, clients: &[&Client], _: Extent) -> Result<Option<Tabl
         let run = || {
             let figures = bench.run(client, &["turns"], &[CALLS])?;
             whole(figures.of("turns")?, CALLS + 1)?;
-            Ok(ratio(figures.of("cpu_ns")?, 1_000_000))
+            Ok([ratio(figures.of("cpu_ns")?, 1_000_000)])
         };
         let before = bench.server.seen()?;
         let once = run();
         let after = bench.server.seen()?;
-        let connections = once.clone().and_then(|_| {
+        let connections = once.and_then(|_| {
             whole(after.requests - before.requests, CALLS + 1)?;
             Ok(ratio((after.connections - before.connections).saturating_sub(1), 1))
         });
-        let cpu = if client.is_own() { bench.median(run) } else { once };
+        let cpu = bench.median(client, run).map(|[cpu]| cpu);
         table.row(client.name, vec![cell(cpu), cell(connections)]);
     }
     Ok(Some(table))
@@ -151,17 +151,21 @@ fn crowd(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Optio
                 continue;
             }
             let run = || {
+                let before = bench.server.seen().map_err(|error| error.to_string())?;
                 let figures = bench.run(client, &["crowd"], &[*runs, 20])?;
                 whole(figures.of("whole")?, *runs)?;
-                Ok((ratio(figures.of("cpu_ns")?, runs * 1_000), ratio(figures.of("grown_bytes")?, runs * 1_000)))
+                let after = bench.server.seen().map_err(|error| error.to_string())?;
+                let opened = (after.connections - before.connections).saturating_sub(1);
+                let (cpu, bytes) = (figures.of("cpu_ns")?, figures.of("grown_bytes")?);
+                Ok([ratio(cpu, runs * 1_000), ratio(bytes, runs * 1_000), ratio(opened, *runs)])
             };
-            let before = bench.server.seen()?;
-            let memory = run();
-            let opened = (bench.server.seen()?.connections - before.connections).saturating_sub(1);
-            let opened = memory.clone().map(|_| ratio(opened, *runs));
-            let cpu = if client.is_own() { bench.median(|| Ok(run()?.0)) } else { memory.clone().map(|(cpu, _)| cpu) };
-            costs.extend(cpu.clone());
-            cells.extend([cell(cpu), cell(memory.map(|(_, bytes)| bytes)), cell(opened)]);
+            match bench.median(client, run) {
+                Ok(figures) => {
+                    costs.extend(figures.first().copied());
+                    cells.extend(figures.map(Cell::Value));
+                }
+                Err(reason) => cells.extend([Cell::Failed(reason), Cell::None, Cell::None]),
+            }
         }
         if extent.crowds.len() > 1 {
             let growth = costs.first().zip(costs.get(1)).map(|(few, many)| many / few);
