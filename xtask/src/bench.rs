@@ -23,15 +23,16 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
         let what = "says no part";
         return Ok(Report::new("nothing run", vec![Fault::new("bench", what, "name a part: `--peers`")]));
     };
-    let place = Place { runner, target: metadata::load(runner)?.target.join("bench-peers") };
-    if !place.builds(client::SERVER, client::SERVER)? {
+    let target = metadata::load(runner)?.target.join("bench-peers");
+    let place = Place { runner, target, processor: client::processor() };
+    if !place.builds(&[client::SERVER])? {
         let fault = Fault::new(client::SERVER, "does not build, see above", "mend benches/peers/server");
         return Ok(Report::new("nothing run", vec![fault]));
     }
     let mut faults = Vec::new();
     let (mut clients, mut missing): (Vec<&Client>, Vec<&Client>) = (Vec::new(), Vec::new());
     for client in CLIENTS.iter().filter(|client| asked.wants(client)) {
-        let builds = place.builds(client.package, client.package)?;
+        let builds = place.builds(&client.packages())?;
         if !builds && client.is_own() {
             faults.push(Fault::new(client.package, "does not build, see above", "mend benches/peers"));
         }
@@ -40,6 +41,9 @@ pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     let server = Server::start(&place)?;
     let bench = Bench::new(&place, &server, asked.fast)?;
     let mut report = String::new();
+    if place.processor.is_none() {
+        println!("taskset is not installed: CPU times vary with where the kernel puts the programs");
+    }
     if !bench.counts() {
         println!("valgrind is not installed: no instructions are counted");
     }

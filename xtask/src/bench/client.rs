@@ -1,6 +1,6 @@
 //! The programs of `benches/peers`: which there are, what each can do, and how they are built.
 
-use std::path::PathBuf;
+use std::{ffi::OsStr, fs, path::PathBuf, process::Command};
 
 use crate::{
     report::Error,
@@ -28,8 +28,8 @@ pub(super) struct Client {
     pub(super) turns: bool,
     /// The most runs at once that are worth waiting for; 0 is none.
     pub(super) crowd: u64,
-    /// The program whose size is told, and its package.
-    pub(super) hello: Option<(&'static str, &'static str)>,
+    /// The program whose size is told; its package has the same name.
+    pub(super) hello: Option<&'static str>,
 }
 
 const BOTH: &[&str] = &["openai", "anthropic"];
@@ -63,7 +63,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
-        hello: Some(("peers-hello", "peers-hello")),
+        hello: Some("hello-mainspring"),
     },
     Client {
         key: "yoagent",
@@ -74,7 +74,7 @@ pub(super) const CLIENTS: &[Client] = &[
         turns: true,
         // 10,000 take it four minutes.
         crowd: 1_000,
-        hello: Some(("peers-yoagent", "hello-yoagent")),
+        hello: Some("hello-yoagent"),
     },
     Client {
         key: "rig",
@@ -84,7 +84,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
-        hello: Some(("peers-rig", "hello-rig")),
+        hello: Some("hello-rig"),
     },
     Client {
         key: "genai",
@@ -94,7 +94,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
-        hello: Some(("peers-genai", "hello-genai")),
+        hello: Some("hello-genai"),
     },
     Client {
         key: "async-openai",
@@ -104,7 +104,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: &["openai"],
         turns: false,
         crowd: 0,
-        hello: Some(("peers-async-openai", "hello-async-openai")),
+        hello: Some("hello-async-openai"),
     },
 ];
 
@@ -112,6 +112,13 @@ pub(super) const CLIENTS: &[Client] = &[
 pub(super) const OURS: &str = "mainspring";
 
 impl Client {
+    /// What is built before anything of it is measured. The small program of a peer comes along, as building its crates
+    /// twice takes minutes; ours is built alone, as its crates are judged.
+    pub(super) fn packages(&self) -> Vec<&'static str> {
+        let hello = self.hello.filter(|_| !self.is_own());
+        [Some(self.package), hello].into_iter().flatten().collect()
+    }
+
     /// Whether it is ours or the floor: one that fails is a fault.
     pub(super) fn is_own(&self) -> bool {
         matches!(self.key, "ours" | "floor")
@@ -124,13 +131,29 @@ pub(super) struct Place<'a> {
     pub(super) runner: &'a Runner,
     /// The target folder of the peers' workspace.
     pub(super) target: PathBuf,
+    /// The processor for the server and the clients; `None` where they cannot be kept on one.
+    pub(super) processor: Option<String>,
 }
 
 impl Place<'_> {
-    /// Builds one program and nothing else, so that features of others do not reach it.
-    pub(super) fn builds(&self, package: &str, program: &str) -> Result<bool, Error> {
+    /// A program that stays on the processor of all others here. What the kernel does for a client that sends depends on
+    /// where the server reads: on two processors its share of the CPU time varies threefold.
+    pub(super) fn kept(&self, program: impl AsRef<OsStr>) -> Command {
+        match &self.processor {
+            Some(processor) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", processor]).arg(program);
+                command
+            }
+            None => Command::new(program),
+        }
+    }
+
+    /// Builds packages and nothing else, so that features of others do not reach them.
+    pub(super) fn builds(&self, packages: &[&str]) -> Result<bool, Error> {
         let mut command = self.runner.cargo(["build", "--release", "--locked", "-j2", "--ignore-rust-version"]);
-        command.args(["--manifest-path", MANIFEST, "-p", package, "--bin", program, "--target-dir"]).arg(&self.target);
+        command.args(["--manifest-path", MANIFEST, "--target-dir"]).arg(&self.target);
+        command.args(packages.iter().flat_map(|package| ["-p", package]));
         runner::passes(&mut command)
     }
 
@@ -149,6 +172,15 @@ impl Place<'_> {
         crates.dedup();
         Ok(crates.iter().skip(1).map(|_| 1).sum())
     }
+}
+
+/// The last processor on which this process may run, where `taskset` is there to keep others on it.
+pub(super) fn processor() -> Option<String> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    let last = allowed.rsplit([',', '-']).next()?.trim().to_owned();
+    let taskset = Command::new("taskset").args(["-c", &last, "true"]).status();
+    taskset.is_ok_and(|status| status.success()).then_some(last)
 }
 
 /// Name and version of a line like `serde v1.0.229 (proc-macro)`.

@@ -74,9 +74,9 @@ fn stream(bench: &Bench<'_>, clients: &[&Client], extent: Extent, api: &str, wha
             let text = figures.of("text")?;
             let of_all = *expected.get_or_insert(text);
             whole(text, of_all)?;
-            bench.median(|| Ok(ratio(run()?.of("cpu_ns")?, EVENTS)))
+            bench.median(client, || Ok([ratio(run()?.of("cpu_ns")?, EVENTS)]))
         });
-        table.row(client.name, vec![instructions.map_or(Cell::None, cell), cell(cpu)]);
+        table.row(client.name, vec![instructions.map_or(Cell::None, cell), cell(cpu.map(|[cpu]| cpu))]);
     }
     Some(table)
 }
@@ -114,16 +114,16 @@ fn long(bench: &Bench<'_>, clients: &[&Client], _: Extent) -> Result<Option<Tabl
         let run = || {
             let figures = bench.run(client, &["turns"], &[CALLS])?;
             whole(figures.of("turns")?, CALLS + 1)?;
-            Ok(ratio(figures.of("cpu_ns")?, 1_000_000))
+            Ok([ratio(figures.of("cpu_ns")?, 1_000_000)])
         };
         let before = bench.server.seen()?;
         let once = run();
         let after = bench.server.seen()?;
-        let connections = once.clone().and_then(|_| {
+        let connections = once.and_then(|_| {
             whole(after.requests - before.requests, CALLS + 1)?;
             Ok(ratio((after.connections - before.connections).saturating_sub(1), 1))
         });
-        let cpu = if client.is_own() { bench.median(run) } else { once };
+        let cpu = bench.median(client, run).map(|[cpu]| cpu);
         table.row(client.name, vec![cell(cpu), cell(connections)]);
     }
     Ok(Some(table))
@@ -136,6 +136,7 @@ fn crowd(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Optio
     for runs in extent.crowds {
         columns.push(Column::new(format!("CPU us per run, {runs} runs"), 0).at_most(250.0));
         columns.push(Column::new(format!("KB per run, {runs} runs"), 1).at_most(40.0));
+        columns.push(Column::new(format!("connections per run, {runs} runs"), 2));
     }
     if extent.crowds.len() > 1 {
         columns.push(Column::new("growth of CPU per run", 2).at_most(1.25));
@@ -146,18 +147,25 @@ fn crowd(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Optio
         let mut costs = Vec::new();
         for runs in extent.crowds {
             if *runs > client.crowd {
-                cells.extend([Cell::None, Cell::None]);
+                cells.extend([Cell::None, Cell::None, Cell::None]);
                 continue;
             }
             let run = || {
+                let before = bench.server.seen().map_err(|error| error.to_string())?;
                 let figures = bench.run(client, &["crowd"], &[*runs, 20])?;
                 whole(figures.of("whole")?, *runs)?;
-                Ok((ratio(figures.of("cpu_ns")?, runs * 1_000), ratio(figures.of("grown_bytes")?, runs * 1_000)))
+                let after = bench.server.seen().map_err(|error| error.to_string())?;
+                let opened = (after.connections - before.connections).saturating_sub(1);
+                let (cpu, bytes) = (figures.of("cpu_ns")?, figures.of("grown_bytes")?);
+                Ok([ratio(cpu, runs * 1_000), ratio(bytes, runs * 1_000), ratio(opened, *runs)])
             };
-            let memory = run();
-            let cpu = if client.is_own() { bench.median(|| Ok(run()?.0)) } else { memory.clone().map(|(cpu, _)| cpu) };
-            costs.extend(cpu.clone());
-            cells.extend([cell(cpu), cell(memory.map(|(_, bytes)| bytes))]);
+            match bench.median(client, run) {
+                Ok(figures) => {
+                    costs.extend(figures.first().copied());
+                    cells.extend(figures.map(Cell::Value));
+                }
+                Err(reason) => cells.extend([Cell::Failed(reason), Cell::None, Cell::None]),
+            }
         }
         if extent.crowds.len() > 1 {
             let growth = costs.first().zip(costs.get(1)).map(|(few, many)| many / few);
@@ -174,19 +182,19 @@ fn size(bench: &Bench<'_>, clients: &[&Client], _: Extent) -> Result<Option<Tabl
     let columns = vec![Column::new("MB stripped", 2).at_most(4.0), Column::new("crates", 0).at_most(80.0)];
     let mut table = Table::new("A bare agent", how, columns);
     for client in clients {
-        let Some((package, program)) = client.hello else { continue };
-        if !bench.place.builds(package, program)? {
-            table.row(client.name, vec![Cell::Failed("not built".to_owned()), Cell::None]);
+        let Some(hello) = client.hello else { continue };
+        if client.is_own() && !bench.place.builds(&[hello])? {
+            table.row(client.name, vec![Cell::Failed("it does not build".to_owned()), Cell::None]);
             continue;
         }
-        let stripped = bench.place.target.join(format!("{program}.stripped"));
+        let stripped = bench.place.target.join(format!("{hello}.stripped"));
         let mut strip = bench.place.runner.program("strip");
-        strip.arg("-o").arg(&stripped).arg(bench.place.program(program));
+        strip.arg("-o").arg(&stripped).arg(bench.place.program(hello));
         let bytes = match runner::output(&mut strip) {
             Ok(_) => fs::metadata(&stripped).map(|file| file.len()).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
-        let crates = bench.place.crates(package)?;
+        let crates = bench.place.crates(hello)?;
         table.row(client.name, vec![cell(bytes.map(|bytes| ratio(bytes, 1_000_000))), cell(Ok(ratio(crates, 1)))]);
     }
     Ok(Some(table))

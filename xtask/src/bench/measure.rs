@@ -64,17 +64,25 @@ impl<'a> Bench<'a> {
 
     /// Runs bare with these words, the server's port and these numbers: what it printed.
     pub(super) fn run(&self, client: &Client, words: &[&str], numbers: &[u64]) -> Outcome<Figures> {
-        let mut command = Command::new("timeout");
+        let mut command = self.place.kept("timeout");
         command.arg(SECONDS).arg(self.place.program(client.package));
         let (stdout, _) = self.output(command, words, numbers)?;
         Ok(Figures::read(&stdout))
     }
 
-    /// The median of a figure over some runs.
-    pub(super) fn median(&self, run: impl Fn() -> Outcome<f64>) -> Outcome<f64> {
-        let mut figures = (0..self.rounds).map(|_| run()).collect::<Outcome<Vec<_>>>()?;
-        figures.sort_by(f64::total_cmp);
-        figures.get(self.rounds / 2).copied().ok_or_else(|| "no round was run".to_owned())
+    /// The median of each figure over some runs; peers, whose runs take long, are run once.
+    pub(super) fn median<const N: usize>(
+        &self,
+        client: &Client,
+        run: impl Fn() -> Outcome<[f64; N]>,
+    ) -> Outcome<[f64; N]> {
+        let rounds = if client.is_own() { self.rounds } else { 1 };
+        let runs = (0..rounds).map(|_| run()).collect::<Outcome<Vec<_>>>()?;
+        Ok(std::array::from_fn(|figure| {
+            let mut figures: Vec<f64> = runs.iter().filter_map(|run| run.get(figure).copied()).collect();
+            figures.sort_by(f64::total_cmp);
+            figures.get(rounds / 2).copied().unwrap_or_default()
+        }))
     }
 
     /// Instructions in user space; the profile stays for `callgrind_annotate`.
@@ -82,7 +90,7 @@ impl<'a> Bench<'a> {
         let numbered = numbers.iter().map(u64::to_string);
         let name: Vec<_> = words.iter().map(|word| (*word).to_owned()).chain(numbered).collect();
         let profile = self.profiles.join(format!("{}.{}.out", client.package, name.join("-")));
-        let mut command = Command::new("timeout");
+        let mut command = self.place.kept("timeout");
         command.args([SECONDS, "valgrind", "--tool=callgrind"]);
         command.arg(format!("--callgrind-out-file={}", profile.display()));
         command.arg(self.place.program(client.package));
@@ -103,6 +111,6 @@ impl<'a> Bench<'a> {
             return Ok((stdout, stderr));
         }
         let said = stderr.lines().rfind(|line| !line.trim().is_empty() && !line.starts_with("==")).unwrap_or("nothing");
-        Err(format!("{}: {said}", done.status))
+        Err(format!("{}: {said:.200}", done.status))
     }
 }

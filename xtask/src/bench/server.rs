@@ -26,7 +26,7 @@ pub(super) struct Seen {
 impl Server {
     pub(super) fn start(place: &Place<'_>) -> Result<Self, Error> {
         let failed = |source| Error::Start { program: SERVER.to_owned(), source };
-        let mut command = place.runner.program(place.program(SERVER));
+        let mut command = place.kept(place.program(SERVER));
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(failed)?;
         let mut server = Self { child, port: 0 };
         let mut line = String::new();

@@ -65,7 +65,7 @@ impl Table {
         match (cell, column.max) {
             (Cell::Value(value), Some(max)) if *value > max => {
                 let what = format!("{} is over the target of {}", column.number(*value), column.number(max));
-                Some(Fault::new(place, what, "look at the profiles below target/bench-peers/callgrind"))
+                Some(Fault::new(place, what, "benches/peers/README.md says how it is measured"))
             }
             (Cell::Failed(reason), _) => Some(Fault::new(place, reason, "run the program of benches/peers by hand")),
             _ => None,

@@ -9,7 +9,7 @@ use mainspring::{
     core::{BoxFuture, Credential, HttpClient, ModelEvent, Secret, ToolError},
     http::{HttpStack, TokioTimer},
 };
-use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, ask, check};
+use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, WRITE, WRITE_SCHEMA, ask, check};
 
 type Any = Box<dyn Error + Send + Sync>;
 
@@ -39,6 +39,19 @@ impl Tool for Add {
             Err(error) => ToolOutcome::Error(ToolError::invalid_arguments(error.to_string())),
         };
         Box::pin(future::ready(outcome))
+    }
+}
+
+/// Never called: streams are read to the end of the call, not of the run.
+struct Write(ToolSpec);
+
+impl Tool for Write {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn call(&self, _: RawJson, _: ToolContext) -> BoxFuture<'_, ToolOutcome> {
+        Box::pin(future::ready(ToolOutcome::Output("written".into())))
     }
 }
 
@@ -80,7 +93,11 @@ fn agent(models: &Models, api: Api, base: &str) -> Result<Agent, Any> {
     let mut settings = RunSettings::default();
     settings.limits.turns = None;
     let tool = Add(ToolSpec::new("add", ADD, RawJson::parse(SCHEMA)?)?);
-    Ok(model.agent_with(model.options().system(SYSTEM)).settings(settings).tool(tool).build()?)
+    let mut agent = model.agent_with(model.options().system(SYSTEM)).settings(settings).tool(tool);
+    if api == Api::Anthropic {
+        agent = agent.tool(Write(ToolSpec::new("write_file", WRITE, RawJson::parse(WRITE_SCHEMA)?)?));
+    }
+    Ok(agent.build()?)
 }
 
 /// Reads the first answer; the bytes of its deltas.

@@ -14,6 +14,13 @@ pub const ADD: &str = "Add two numbers";
 /// The schema of the tool `add`.
 pub const SCHEMA: &str =
     r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}"#;
+/// The description of the tool `write_file`, which the stream of Anthropic events calls.
+pub const WRITE: &str = "Write a file";
+/// The schema of the tool `write_file`.
+pub const WRITE_SCHEMA: &str = concat!(
+    r#"{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"#,
+    r#""required":["path","content"]}"#
+);
 /// The system prompt of all runs.
 pub const SYSTEM: &str = "You are helpful.";
 /// The key that all clients send.
@@ -108,7 +115,8 @@ impl Meter {
 /// Ends the program with the reason where a run did not go as it must.
 pub fn check<T, E: fmt::Debug>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| {
-        eprintln!("the run failed: {error:?}");
+        // Some errors hold the whole conversation.
+        eprintln!("the run failed: {:.300}", format!("{error:?}"));
         std::process::exit(1)
     })
 }

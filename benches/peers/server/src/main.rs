@@ -2,9 +2,8 @@
 //!
 //! The path says what is answered: `/s16/<events>/..` a stream of OpenAI chunks and `/a16/<events>/..` one of Anthropic
 //! events, both in writes of 16 KiB; `/turn/<calls>/<delay in ms>/..` a tool call until the request holds so many tool
-//! results, then a text; `/stats` how many connections there were, its own too, and how many
-//! requests of the other kinds. A path with `messages` in it is
-//! Anthropic's. The port is the first line that it prints.
+//! results, then a text; `/stats` how many connections there were, its own too, and how many requests of the other
+//! kinds. A path with `messages` in it is Anthropic's. The port is the first line that it prints.
 
 mod answers;
 
@@ -117,6 +116,9 @@ async fn request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Opt
     let lower = text.to_ascii_lowercase();
     let length = lower.split("\r\ncontent-length:").nth(1).and_then(|rest| rest.lines().next());
     let length: Option<usize> = length.and_then(|length| length.trim().parse().ok());
+    if let Some(length) = length {
+        buffer.reserve((head + length).saturating_sub(buffer.len()));
+    }
     let chunked = lower.contains("\r\ntransfer-encoding: chunked");
     let end = loop {
         let whole = match length {
