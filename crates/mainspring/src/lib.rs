@@ -8,6 +8,8 @@ pub use agent_anthropic as anthropic;
 #[doc(inline)]
 pub use agent_core as core;
 #[doc(inline)]
+pub use agent_google as google;
+#[doc(inline)]
 pub use agent_http as http;
 #[doc(inline)]
 pub use agent_loop as run;

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use agent_anthropic::{ALWAYS_THINKS, AnthropicWire, BUDGET_THINKING, KeyHeader, NO_FORCED_TOOL};
 use agent_core::{CallOptions, Credential, CredentialSource, HttpClient, HttpProvider, ModelFacts, Provider, Timer};
+use agent_google::GoogleWire;
 use agent_http::{CredentialForm, EnvCredential, HttpStack, TokioTimer};
 use agent_loop::{Agent, AgentBuilder};
 use agent_models::{AuthStyle, Catalogue, LookupError, ModelEntry, Protocol, ProviderFacts, ThinkingMode};
@@ -139,6 +140,11 @@ impl Models {
                     _ => ResponsesWire::openai().provider(&at.id).at(&address),
                 };
                 let wire = wire.map_err(|source| invalid(source.into()))?.model(entry.facts.clone());
+                Arc::new(HttpProvider::new(wire, self.http.clone(), credentials, self.timer.clone()))
+            }
+            Protocol::Gemini => {
+                let wire = GoogleWire::gemini().at(&address).map_err(|source| invalid(source.into()))?;
+                let wire = wire.provider(&at.id).model(entry.facts.clone());
                 Arc::new(HttpProvider::new(wire, self.http.clone(), credentials, self.timer.clone()))
             }
             Protocol::AnthropicMessages => {

@@ -62,7 +62,7 @@ pub(crate) fn encode(wire: &GoogleWire, call: &ModelCall) -> Result<Encoded, Pro
         let text = "there is no message to send; the vendor wants one at least";
         return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, text));
     }
-    plan.losses.extend(messages.losses().iter().cloned());
+    let lost = messages.losses().clone();
     let state = messages.state();
     body = body.messages(messages);
     if let Some(note) = note {
@@ -78,7 +78,7 @@ pub(crate) fn encode(wire: &GoogleWire, call: &ModelCall) -> Result<Encoded, Pro
         TokenBound::AtMost(OVERHEAD.saturating_add(count.saturating_mul(each)))
     };
     encoded.max_output = facts.output_bound(call.options.max_output);
-    encoded.losses = plan.losses;
+    (encoded.losses.options, encoded.losses.messages) = (plan.losses, lost);
     Ok(encoded)
 }
 
