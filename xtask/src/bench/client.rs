@@ -188,3 +188,31 @@ fn unit(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split_whitespace();
     Some((words.next()?, words.next()?))
 }
+
+#[cfg(test)]
+mod tests {
+    //! Reading the lines of cargo, and the table.
+
+    use super::{CLIENTS, OURS, unit};
+
+    #[test]
+    fn a_crate_is_its_name_and_version() {
+        assert_eq!(unit("serde_derive v1.0.229 (proc-macro) (*)"), Some(("serde_derive", "v1.0.229")));
+        assert_eq!(unit("agent-core v0.1.0 (/work/main/crates/agent-core)"), Some(("agent-core", "v0.1.0")));
+        assert_eq!(unit(""), None);
+    }
+
+    #[test]
+    fn every_program_has_a_package() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/peers");
+        for client in CLIENTS {
+            let folders = [client.package.strip_prefix("peers-"), client.hello];
+            for folder in folders.into_iter().flatten().map(|name| name.replacen("hello-", "hello/", 1)) {
+                let manifest = std::fs::read_to_string(format!("{root}/{folder}/Cargo.toml")).unwrap_or_default();
+                let names = client.packages().into_iter().chain(client.hello);
+                assert!(names.into_iter().any(|name| manifest.contains(&format!("name = \"{name}\""))), "{folder}");
+            }
+        }
+        assert_eq!(CLIENTS.iter().filter(|client| client.name == OURS).count(), 1);
+    }
+}

@@ -214,3 +214,18 @@ fn cell(outcome: Outcome<f64>) -> Cell {
 fn whole(done: u64, asked: u64) -> Outcome<()> {
     if done == asked { Ok(()) } else { Err(format!("it did {done} of {asked}")) }
 }
+
+#[cfg(test)]
+mod tests {
+    //! What counts as done.
+
+    use super::{ratio, whole};
+
+    #[test]
+    fn a_part_of_the_work_is_no_figure() {
+        assert_eq!(whole(311, 311), Ok(()));
+        assert_eq!(whole(226, 311), Err("it did 226 of 311".to_owned()));
+        assert_eq!(ratio(7, 2).to_bits(), 3.5_f64.to_bits());
+        assert_eq!(ratio(7, 0).to_bits(), 7.0_f64.to_bits());
+    }
+}

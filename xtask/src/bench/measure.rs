@@ -114,3 +114,19 @@ impl<'a> Bench<'a> {
         Err(format!("{}: {said:.200}", done.status))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! Reading what a program reports.
+
+    use super::Figures;
+
+    #[test]
+    fn figures_are_read_from_the_line_of_a_program() {
+        let figures = Figures::read("text=262500 cpu_ns=35577820 none=x alone\n");
+        assert_eq!(figures.of("text"), Ok(262_500));
+        assert_eq!(figures.of("cpu_ns"), Ok(35_577_820));
+        assert_eq!(figures.of("none"), Err("it did not report `none`".to_owned()));
+        assert_eq!(figures.of("turns"), Err("it did not report `turns`".to_owned()));
+    }
+}

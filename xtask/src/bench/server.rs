@@ -38,7 +38,11 @@ impl Server {
     }
 
     pub(super) fn seen(&self) -> Result<Seen, Error> {
-        self.ask().map_err(|source| Error::Start { program: SERVER.to_owned(), source })
+        self.ask().map_err(|error| Error::Failed {
+            command: SERVER.to_owned(),
+            status: "it no longer answers".to_owned(),
+            stderr: error.to_string(),
+        })
     }
 
     fn ask(&self) -> io::Result<Seen> {
