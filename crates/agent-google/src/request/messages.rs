@@ -30,7 +30,10 @@ pub(super) struct Encoder<'a> {
     pub(super) facts: &'a ModelFacts,
     /// Whether the model is of a generation before Gemini 3.
     pub(super) before_3: bool,
-    /// The calls of the newest answer of this walk, with the vendor's ids.
+    /// Whether calls that another provider made get an id of ours: at the Gemini API, which wants results to say whose
+    /// they are. Vertex finds them by their order.
+    pub(super) invents_ids: bool,
+    /// The calls of the newest answer of this walk, with the ids that they are sent with.
     pub(super) calls: Vec<(CallId, Option<String>)>,
 }
 
@@ -110,8 +113,14 @@ impl Encoder<'_> {
     fn answer(&mut self, walk: &mut MessageWalk, answer: &AssistantMessage) -> Result<(), ProviderError> {
         let provider = speaks_with(&answer.origin, &self.target);
         let ours = replays_to(&answer.origin, &self.target);
-        let id = |call: &ToolCall| call.vendor_id.clone().filter(|_| provider);
-        self.calls = answer.tool_calls().map(|(own, call)| (own, id(call))).collect();
+        // Either all calls of an answer have an id or none has.
+        let has_ids = answer.tool_calls().any(|(_, call)| call.vendor_id.is_some());
+        let id = |own: CallId, call: &ToolCall| match &call.vendor_id {
+            Some(id) if provider => Some(id.clone()),
+            _ if self.invents_ids && (has_ids || !provider) => Some(own.to_string()),
+            _ => None,
+        };
+        self.calls = answer.tool_calls().map(|(own, call)| (own, id(own, call))).collect();
         let mut first_call = true;
         for (index, block) in (0u32..).zip(&answer.content) {
             let sent = match block {
@@ -119,7 +128,7 @@ impl Encoder<'_> {
                 ContentBlock::Thinking(block) => self.thinking(block, &answer.origin),
                 ContentBlock::ToolCall(call) => {
                     let first = std::mem::replace(&mut first_call, false);
-                    self.call(call, provider, ours, first)?
+                    self.call(call, CallId::new(answer.id, index), ours, first)?
                 }
                 ContentBlock::Image(image) if ours => {
                     let signature = usize::try_from(index).ok().and_then(|at| answer.content.get(at.checked_add(1)?));
@@ -155,7 +164,7 @@ impl Encoder<'_> {
         }
     }
 
-    fn call<'b>(&self, call: &'b ToolCall, provider: bool, ours: bool, first: bool) -> Result<Sent<'b>, ProviderError> {
+    fn call<'b>(&self, call: &'b ToolCall, id: CallId, ours: bool, first: bool) -> Result<Sent<'b>, ProviderError> {
         let metadata = call.metadata.as_ref().filter(|_| ours).and_then(|raw| Members::read(raw.get()));
         let signature = metadata.and_then(|fields| fields.text("thoughtSignature"));
         // Of calls side by side the vendor signs the first, and refuses a first one without.
@@ -163,7 +172,7 @@ impl Encoder<'_> {
         let args = RawJson::parse(call.arguments.replay()).map_err(|e| {
             ProviderError::new(ProviderErrorKind::InvalidRequest, "the arguments of a call are no JSON").with_source(e)
         })?;
-        let id = call.vendor_id.as_deref().filter(|_| provider);
+        let id = self.id_of(id).map(Cow::Owned);
         let part = Part { function_call: Some(Call { id, name: &call.name, args }), ..Part::default() };
         Ok(part.signed(signature).into())
     }
@@ -198,16 +207,16 @@ impl Encoder<'_> {
             texts => Cow::Owned(texts.join("\n")),
         };
         let response = if result.is_error { Outcome::Error(text) } else { Outcome::Output(text) };
-        let id = self.id_of(result.call);
+        let id = self.id_of(result.call).map(Cow::Owned);
         // Inside of the result where the model takes it, else beside it.
         let (inside, beside) = if self.before_3 { (Vec::new(), media) } else { (media, Vec::new()) };
-        let function_response = Some(Response { id: id.as_deref(), name: &result.tool_name, response, parts: inside });
+        let function_response = Some(Response { id, name: &result.tool_name, response, parts: inside });
         let mut all = vec![Part { function_response, ..Part::default() }];
         all.extend(beside);
         put(walk, USER, 0, result.id, Sent::Parts(all, bound)).map(drop)
     }
 
-    /// The vendor's id of a call, where it gave one. A view has whole turns: what answers a call is encoded right behind
+    /// The id that a call is sent with, if it is with one. A view has whole turns: what answers a call is encoded right behind
     /// it.
     fn id_of(&self, call: CallId) -> Option<String> {
         self.calls.iter().find(|(known, _)| *known == call).and_then(|(_, id)| id.clone())

@@ -21,7 +21,7 @@ pub(crate) use self::{
     parts::{METADATA, Mark, Marks},
     tools::ToolLosses,
 };
-use crate::{BEFORE_3, GoogleWire, json::write};
+use crate::{BEFORE_3, GoogleWire, json::write, place::Place};
 
 /// What the vendor adds to a prompt at most, in tokens: its text about functions and formats.
 const OVERHEAD: u64 = 1_024;
@@ -33,7 +33,8 @@ pub(crate) fn encode(wire: &GoogleWire, call: &ModelCall) -> Result<Encoded, Pro
     let facts = wire.facts(model);
     let mut plan = options::plan(wire, call, &facts)?;
     let target = wire.target(model);
-    let generation = generation(&facts, &target);
+    let invents_ids = wire.place == Place::Gemini;
+    let generation = generation(&facts, &target, invents_ids);
 
     let mut body = SegmentsBuilder::new(CacheOrder::SystemFirst)
         .identity(model.as_bytes())
@@ -55,7 +56,7 @@ pub(crate) fn encode(wire: &GoogleWire, call: &ModelCall) -> Result<Encoded, Pro
     body = body.push(Section::Irrelevant, ",\"contents\":[", Block::new(""));
 
     let before_3 = has_quirk(&facts, BEFORE_3);
-    let mut encoder = Encoder { target, facts: &facts, before_3, calls: Vec::new() };
+    let mut encoder = Encoder { target, facts: &facts, before_3, invents_ids, calls: Vec::new() };
     let messages = call.cache.messages(generation, &call.view, |walk, entry| encoder.message(walk, entry))?;
     let note = call.note.as_deref().filter(|note| !note.trim().is_empty());
     if messages.pieces().is_empty() && note.is_none() {
@@ -115,10 +116,10 @@ fn functions_of(mut body: SegmentsBuilder, functions: &[Block], vendors: &[Strin
 }
 
 /// A hash of everything besides the messages that changes how they are encoded.
-fn generation(facts: &ModelFacts, target: &Origin) -> u64 {
+fn generation(facts: &ModelFacts, target: &Origin, invents_ids: bool) -> u64 {
     let can = &facts.abilities;
     let flags = format!(
-        "gemini 1 {target:?} {} {} {} {} {:?} {:?}",
+        "gemini 1 {target:?} {invents_ids} {} {} {} {} {:?} {:?}",
         can.images,
         can.documents,
         can.tool_images,

@@ -13,9 +13,18 @@ use crate::{
 /// How many stop sequences the vendor takes.
 const STOPS: usize = 5;
 
-/// The budgets that stand for steps of effort, and the least one of a model that always thinks, in tokens.
+/// The budgets that stand for steps of effort, in tokens.
 const BUDGETS: [(Effort, u64); 3] = [(Effort::Low, 1_024), (Effort::Medium, 8_192), (Effort::Max, 24_576)];
-const LEAST_BUDGET: u64 = 128;
+
+/// The least and the largest budget that a model takes, in tokens, besides none
+/// (<https://ai.google.dev/gemini-api/docs/thinking#set-budget>).
+fn budgets_of(facts: &ModelFacts) -> (u64, u64) {
+    match () {
+        () if has_quirk(facts, ALWAYS_THINKS) => (128, 32_768),
+        () if facts.model.contains("lite") => (512, 24_576),
+        () => (1, 24_576),
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Plan {
@@ -109,33 +118,35 @@ impl Plan {
             return;
         }
         let levels = !facts.efforts.is_empty();
-        let least = if has_quirk(facts, ALWAYS_THINKS) { LEAST_BUDGET } else { 0 };
+        let (least, most) = budgets_of(facts);
+        let always = levels || has_quirk(facts, ALWAYS_THINKS);
+        let budget = |tokens: u64| Some(json!({"thinkingBudget": tokens, "includeThoughts": true}));
+        let mut lose = |what: &'static str| self.losses.push(Loss::option(what));
         let config = match asked {
-            Reasoning::Off if levels => {
-                self.losses
-                    .push(Loss::option("not to think, which the model cannot be told; it thinks as little as it can"));
-                facts.nearest_effort(Effort::Minimal).and_then(level)
-            }
-            Reasoning::Off => {
-                if least > 0 {
-                    self.losses.push(Loss::option(
-                        "not to think, which the model cannot be told; it thinks as little as it can",
-                    ));
+            Reasoning::Off | Reasoning::Budget(0) if always => {
+                lose("not to think, which the model cannot be told; it thinks as little as it can");
+                if levels {
+                    facts.nearest_effort(Effort::Minimal).and_then(level)
+                } else {
+                    Some(json!({"thinkingBudget": least}))
                 }
-                Some(json!({"thinkingBudget": least}))
             }
+            Reasoning::Off | Reasoning::Budget(0) => Some(json!({"thinkingBudget": 0})),
             Reasoning::Effort(effort) if levels => facts.nearest_effort(effort).and_then(level),
             Reasoning::Effort(effort) => {
-                let budget =
-                    BUDGETS.iter().find(|(step, _)| effort <= *step).map_or(LEAST_BUDGET, |(_, tokens)| *tokens);
-                Some(json!({"thinkingBudget": budget, "includeThoughts": true}))
+                budget(BUDGETS.iter().find(|(step, _)| effort <= *step).map_or(most, |(_, tokens)| *tokens))
             }
             Reasoning::Budget(tokens) if levels => {
+                lose("a budget of tokens for thinking, for which the nearest level is set");
                 let step = BUDGETS.iter().find(|(_, most)| tokens <= *most).map_or(Effort::Max, |(step, _)| *step);
-                self.losses.push(Loss::option("a budget of tokens for thinking, for which the nearest level is set"));
                 facts.nearest_effort(step).and_then(level)
             }
-            Reasoning::Budget(tokens) => Some(json!({"thinkingBudget": tokens.max(least), "includeThoughts": true})),
+            Reasoning::Budget(tokens) => {
+                if !(least..=most).contains(&tokens) {
+                    lose("a budget for thinking that the model does not take; the nearest one is set");
+                }
+                budget(tokens.clamp(least, most))
+            }
             _ => {
                 self.losses.push(Loss::option("a way to think that the wire does not know"));
                 None

@@ -78,7 +78,7 @@ pub(super) struct File<'a> {
 #[derive(Serialize)]
 pub(super) struct Call<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<&'a str>,
+    pub(super) id: Option<Cow<'a, str>>,
     pub(super) name: &'a str,
     pub(super) args: RawJson,
 }
@@ -86,7 +86,7 @@ pub(super) struct Call<'a> {
 #[derive(Serialize)]
 pub(super) struct Response<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) id: Option<&'a str>,
+    pub(super) id: Option<Cow<'a, str>>,
     pub(super) name: &'a str,
     pub(super) response: Outcome<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

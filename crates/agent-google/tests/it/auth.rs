@@ -191,9 +191,24 @@ fn a_token_that_was_rejected_is_replaced_once() {
     http.push(token("b", 3_600));
     assert_eq!(send().unwrap_err().kind(), Kind::Auth);
     // Who comes with an older one gets the one that is there.
-    let old = Credential::Bearer(Secret::new("a"));
+    let (old, now) = (Credential::Bearer(Secret::new("a")), Credential::Bearer(Secret::new("b")));
     let fresh = wait(tokens.refresh(&old)).unwrap().unwrap();
     assert_eq!((exposed(&fresh), http.remaining()), ("b", 0));
+    // Two at the same time share one look-up: its token, that there is no other, its failure.
+    for (reply, expected) in [(token("b", 3_600), "None"), (refusal(503, ""), "Overloaded"), (token("c", 3_600), "c")] {
+        let gate = Gate::new();
+        http.push(reply.wait(&gate));
+        let both = async { tokio::join!(tokens.refresh(&now), tokens.refresh(&now)) };
+        let (first, second) = wait(async { tokio::join!(both, async { gate.open() }).0 });
+        for found in [first, second] {
+            let found = match found {
+                Ok(Some(credential)) => exposed(&credential).to_owned(),
+                Ok(None) => "None".to_owned(),
+                Err(error) => format!("{:?}", error.kind()),
+            };
+            assert_eq!((found.as_str(), http.remaining()), (expected, 0));
+        }
+    }
 }
 
 #[test]

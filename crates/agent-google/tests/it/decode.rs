@@ -149,6 +149,9 @@ fn case_52_and_53_usage_counts_every_token_once() {
     let first = r#"{"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":4,"candidatesTokenCount":1}}"#;
     let last = r#"{"usageMetadata":{"trafficType":"ON_DEMAND"}}"#;
     assert_eq!(read(&[first, STOP, last]).usage.cache_read, 4);
+    let last = r#"{"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":3}}"#;
+    let usage = read(&[first, STOP, last]).usage;
+    assert_eq!((usage.input, usage.cache_read, usage.output), (6, 4, 3));
 }
 
 #[test]
@@ -190,6 +193,9 @@ fn case_17_a_call_in_pieces_that_does_not_end_never_runs() {
         assert_eq!(message.tool_calls().next().unwrap().1.arguments.fault(), Some(agent_core::ArgumentFault::CutOff));
     }
     // Another call begins before it ended.
+    let message = read(&[&begun, &more, &begun, &more, &more, STOP]);
+    let texts: Vec<_> = message.tool_calls().map(|(_, call)| call.arguments.text()).collect();
+    assert_eq!(texts, [r#"{"a":"x""#, r#"{"a":"xx""#]);
     let message = read(&[&begun, &more, &parts(r#"{"functionCall":{"name":"g","args":{}}}"#), STOP]);
     let faults: Vec<_> = message.tool_calls().map(|(_, call)| call.arguments.fault()).collect();
     assert_eq!(faults, [Some(agent_core::ArgumentFault::CutOff), None]);

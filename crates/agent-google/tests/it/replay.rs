@@ -120,15 +120,20 @@ fn w12_reasoning_of_another_model_is_left_out_aloud() {
     let answer = talk.says(claude, vec![thinking.into(), text.into(), call.into(), call_of("weather", "{").into()]);
     talk.results(&answer, "Sunny.");
     let sent = contents(&wire, &talk, options());
+    // Ids of ours, which no other call has.
+    let ids: Vec<String> = answer.tool_calls().map(|(id, _)| id.to_string()).collect();
     let expected = json!([
         {"text": "Look:"},
-        {"functionCall": {"name": "weather", "args": {"city": "Paris"}},
+        {"functionCall": {"id": ids[0], "name": "weather", "args": {"city": "Paris"}},
          "thoughtSignature": "skip_thought_signature_validator"},
-        {"functionCall": {"name": "weather", "args": {"invalidArguments": "{"}}},
+        {"functionCall": {"id": ids[1], "name": "weather", "args": {"invalidArguments": "{"}}},
     ]);
     assert_eq!(sent[1]["parts"], expected);
-    let response = json!({"functionResponse": {"name": "weather", "response": {"output": "Sunny."}}});
-    assert_eq!(sent[2], json!({"role": "user", "parts": [response, response]}));
+    let response =
+        |id: &str| json!({"functionResponse": {"id": id, "name": "weather", "response": {"output": "Sunny."}}});
+    assert_eq!(sent[2], json!({"role": "user", "parts": [response(&ids[0]), response(&ids[1])]}));
+    let vertex = contents(&GoogleWire::vertex("p", "global"), &talk, options());
+    assert!(!vertex.to_string().contains("\"id\""), "{vertex}");
     assert_eq!(losses(&wire, &talk.call(options())), ["reasoning of another model; it is left out"]);
 }
 
@@ -150,6 +155,7 @@ fn case_91_every_text_of_a_result_is_sent() {
     let image = || ContentBlock::Image(ImageBlock::new(MediaSource::Base64("aGk=".into())).media_type("image/png"));
     let talk = |wire: &GoogleWire| {
         let mut talk = Talk::new();
+        // An id that comes twice names no call.
         let call = r#"{"functionCall":{"name":"weather","args":{},"id":"a"}}"#;
         let answer = talk.answers(wire, &[&parts(&format!("{call},{call}")), STOP]);
         for (id, _) in answer.tool_calls() {
@@ -158,10 +164,12 @@ fn case_91_every_text_of_a_result_is_sent() {
             talk.push(ToolResultMessage::new(message, id, "weather", content));
         }
         talk.user("Go on.");
-        talk
+        (talk, answer.tool_calls().last().unwrap().0.to_string())
     };
+    let (talk, own) = talk(&wire);
+    let own = Some(own.as_str());
     let blob = json!({"inlineData": {"mimeType": "image/png", "data": "aGk="}});
-    let sent = contents(&wire, &talk(&wire), options())[2]["parts"].clone();
+    let sent = contents(&wire, &talk, options())[2]["parts"].clone();
     let response = |id: Option<&str>, parts: Option<&Value>| {
         let mut response = json!({"name": "weather", "response": {"output": "one\ntwo"}});
         if let Some(id) = id {
@@ -172,17 +180,16 @@ fn case_91_every_text_of_a_result_is_sent() {
         }
         json!({"functionResponse": response})
     };
-    // An id that comes twice names no call.
-    let expected = json!([response(Some("a"), Some(&blob)), response(None, Some(&blob)), {"text": "Go on."}]);
+    let expected = json!([response(Some("a"), Some(&blob)), response(own, Some(&blob)), {"text": "Go on."}]);
     assert_eq!(sent, expected);
-    let old = contents(&wire, &talk(&wire), CallOptions::new("gemini-2.5-flash"))[2]["parts"].clone();
-    let expected = json!([response(Some("a"), None), blob, response(None, None), blob, {"text": "Go on."}]);
+    let old = contents(&wire, &talk, CallOptions::new("gemini-2.5-flash"))[2]["parts"].clone();
+    let expected = json!([response(Some("a"), None), blob, response(own, None), blob, {"text": "Go on."}]);
     assert_eq!(old, expected);
     assert!(wire.facts("gemini-2.5-flash").quirks.iter().any(|quirk| quirk == BEFORE_3));
     let mut blind = wire.facts(MODEL);
     blind.abilities.tool_images = false;
     let blind = GoogleWire::gemini().model(blind);
-    assert_eq!(losses(&blind, &talk(&wire).call(options())).len(), 2);
+    assert_eq!(losses(&blind, &talk.call(options())).len(), 2);
 }
 
 #[test]

@@ -79,6 +79,21 @@ fn a_request_up_to_its_last_message_is_the_beginning_of_the_next() {
 }
 
 #[test]
+fn another_address_or_model_is_another_cache() {
+    let chain = |wire: GoogleWire, model: &str| {
+        *wire.encode(&Talk::new().call(CallOptions::new(model))).unwrap().segments.chain()
+    };
+    let first = chain(GoogleWire::gemini(), MODEL);
+    for other in [
+        chain(GoogleWire::gemini(), "gemini-2.5-pro"),
+        chain(GoogleWire::gemini().at("http://127.0.0.1:9").unwrap(), MODEL),
+    ] {
+        assert_ne!(other.identity, first.identity);
+    }
+    assert_eq!(chain(GoogleWire::gemini(), MODEL).head(), first.head());
+}
+
+#[test]
 fn w03_addresses_are_joined_and_escaped() {
     let address = |wire: &GoogleWire, model: &str| {
         wire.encode(&Talk::new().call(CallOptions::new(model))).unwrap().parts.uri.to_string()
@@ -146,6 +161,7 @@ fn case_83_levels_or_budgets_as_the_model_wants_and_never_both() {
         ("gemini-4-argon", effort(Max), level("HIGH")),
         ("gemini-4-argon", effort(Minimal), level("LOW")),
         ("gemini-3-flash-preview", effort(Minimal), level("MINIMAL")),
+        ("gemini-3.1-flash", effort(Minimal), level("LOW")),
         ("gemini-3.5-flash", effort(Minimal), level("MINIMAL")),
         ("gemini-3.8-flash-lite", effort(Minimal), level("MINIMAL")),
         ("gemini-3.1-flash-image", effort(Medium), level("MINIMAL")),
@@ -155,7 +171,9 @@ fn case_83_levels_or_budgets_as_the_model_wants_and_never_both() {
         ("gemini-2.5-flash", effort(Minimal), budget(1_024)),
         ("gemini-2.5-flash", effort(Medium), budget(8_192)),
         ("gemini-2.5-pro@001", effort(Max), budget(24_576)),
-        ("gemini-2.5-pro", Reasoning::Budget(5), budget(128)),
+        ("gemini-2.5-pro", Reasoning::Budget(32_768), budget(32_768)),
+        ("gemini-2.5-flash", Reasoning::Budget(5), budget(5)),
+        ("gemini-2.5-flash-lite", Reasoning::Budget(0), json!({"thinkingBudget": 0})),
         ("gemini-2.5-flash", Reasoning::Off, json!({"thinkingBudget": 0})),
         ("gemini-2.5-flash", Reasoning::Default, Value::Null),
         ("gemini-3.8-flash", Reasoning::Default, Value::Null),
@@ -169,6 +187,9 @@ fn case_83_levels_or_budgets_as_the_model_wants_and_never_both() {
         ("gemini-3.8-flash", Reasoning::Budget(100_000), level("HIGH")),
         ("gemini-3-flash-preview", Reasoning::Off, level("MINIMAL")),
         ("gemini-2.5-pro", Reasoning::Off, json!({"thinkingBudget": 128})),
+        ("gemini-2.5-pro", Reasoning::Budget(5), budget(128)),
+        ("gemini-2.5-flash", Reasoning::Budget(99_999), budget(24_576)),
+        ("gemini-2.5-flash-lite", Reasoning::Budget(5), budget(512)),
         ("gemini-2.0-flash", effort(High), Value::Null),
         ("gemini-3.8-flash-tts", effort(High), Value::Null),
     ] {
