@@ -12,8 +12,9 @@ use serde_json::{Value, json};
 
 use crate::given::{Talk, body, of, tools};
 
+/// In the order of its keys, whatever serde_json keeps.
 fn schema(value: Value) -> RawJson {
-    RawJson::of(&value).unwrap()
+    agent_core::canonical(&RawJson::of(&value).unwrap()).unwrap()
 }
 
 fn losses(wire: &ChatWire, options: CallOptions) -> Vec<String> {

@@ -18,7 +18,8 @@ impl Folder {
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("agent-tools-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        // Not below the repository: rules of a repository above would count.
+        let top = std::env::temp_dir().canonicalize().unwrap().join(name);
         fs::create_dir_all(top.join("in")).unwrap();
         fs::create_dir_all(top.join("out")).unwrap();
         fs::write(top.join("out/secret.txt"), "the secret\n").unwrap();
