@@ -1,20 +1,19 @@
 //! `search`: lines that match a regular expression, in process.
 
-use std::{fmt::Write as _, fs::File, time::Duration};
+use std::{fmt::Write as _, fs::File, io::Read as _, time::Duration};
 
 use agent_core::{
     BoxFuture, Effects, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput, ToolSpec, ToolSpecError,
 };
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Workspace,
     args::{self, Work},
     blocking::Stop,
-    path::Place,
     walk::{Ignored, Walk, reason},
     workspace::UseOf,
 };
@@ -35,6 +34,8 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The longest piece of a line that is shown, in bytes.
 const LINE: usize = 500;
+/// A file that is read at once: as far as the searcher looks for zeros in one piece (its buffer has this size).
+const SMALL: usize = 64 * 1024;
 /// What is shown in all, in bytes.
 const SHOWN: usize = 48 * 1024;
 
@@ -121,7 +122,8 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
         .binary_detection(binary)
         .build();
     let limit = args.limit.unwrap_or(100);
-    let mut found = Found { text: String::new(), left: limit, files: 0, unreadable: Vec::new(), end: None };
+    let mut found =
+        Found { text: String::new(), head: Vec::new(), left: limit, files: 0, unreadable: Vec::new(), end: None };
     if place.is_folder() {
         for entry in Walk::new(workspace, &place, args.glob.as_deref(), None, Ignored::new(args.all))? {
             stop.check()?;
@@ -136,7 +138,7 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
                 Ok(entry) if entry.kind == FileType::RegularFile => {
                     let name = || workspace.show(&place.real.join(&entry.path)).into_owned();
                     match entry.open() {
-                        Ok(file) => found.file(&mut searcher, &matcher, &file, name, stop),
+                        Ok(file) => found.file(&mut searcher, &matcher, file, name, stop),
                         Err(e) => found.unreadable.push(format!("{}: {}", name(), reason(e))),
                     }
                 }
@@ -145,11 +147,34 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
             }
         }
     } else {
-        let (file, _) = Place::open(&place)?;
-        found.file(&mut searcher, &matcher, &file, || workspace.show(&place.real).into_owned(), stop);
+        let file = place.open()?;
+        found.file(&mut searcher, &matcher, file, || workspace.show(&place.real).into_owned(), stop);
     }
     stop.check()?;
     Ok(found.into_output(limit))
+}
+
+/// Searches a file. Most are small and are read by one call, which is half of the work.
+fn look(
+    searcher: &mut Searcher,
+    matcher: &RegexMatcher,
+    mut file: &File,
+    stat: &Stat,
+    sink: &mut InFile<'_>,
+) -> std::io::Result<()> {
+    let mut head = std::mem::take(&mut sink.found.head);
+    head.resize(SMALL + 1, 0);
+    let searched = file.read(&mut head).and_then(|read| {
+        let bytes = head.get(..read).unwrap_or_default();
+        // The files of some file systems have no size and come in pieces.
+        if read <= SMALL && u64::try_from(stat.st_size).ok() == u64::try_from(read).ok() {
+            searcher.search_slice(matcher, bytes, &mut *sink)
+        } else {
+            searcher.search_reader(matcher, bytes.chain(file), &mut *sink)
+        }
+    });
+    sink.found.head = head;
+    searched
 }
 
 /// Why not everything was searched.
@@ -162,6 +187,8 @@ enum End {
 
 struct Found {
     text: String,
+    /// Where small files are read into.
+    head: Vec<u8>,
     left: usize,
     files: usize,
     unreadable: Vec<String>,
@@ -173,13 +200,13 @@ impl Found {
         &mut self,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
-        file: &File,
+        (file, stat): (File, Stat),
         name: impl FnOnce() -> String,
         stop: &Stop,
     ) {
         let before = self.text.len();
         let mut sink = InFile { found: self, stop, any: false, binary: false };
-        let searched = searcher.search_file(matcher, file, &mut sink);
+        let searched = look(searcher, matcher, &file, &stat, &mut sink);
         let (any, binary) = (sink.any, sink.binary);
         if !any && searched.is_ok() {
             return;

@@ -16,7 +16,7 @@ use std::{
 use agent_core::ToolError;
 use ignore::overrides::{Override, OverrideBuilder};
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat},
     io::Errno,
 };
 
@@ -56,16 +56,13 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Opens the file. It may have become something else since it was met.
-    pub(crate) fn open(&self) -> Result<File, Errno> {
+    /// Opens the file, with its size. It may have become something else since it was met.
+    pub(crate) fn open(&self) -> Result<(File, Stat), Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&*self.folder, &self.name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-            Ok(File::from(fd))
-        } else {
-            Err(Errno::INVAL)
-        }
+        let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if regular { Ok((File::from(fd), stat)) } else { Err(Errno::INVAL) }
     }
 }
 
