@@ -14,7 +14,7 @@ use crate::{
     Workspace,
     args::{self, Work},
     blocking::Stop,
-    walk::{Ignored, Walk, reason},
+    walk::{self, Ignored, Walk, reason},
     workspace::UseOf,
 };
 
@@ -122,8 +122,15 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
         .binary_detection(binary)
         .build();
     let limit = args.limit.unwrap_or(100);
-    let mut found =
-        Found { text: String::new(), head: Vec::new(), left: limit, files: 0, unreadable: Vec::new(), end: None };
+    let mut found = Found {
+        text: String::new(),
+        head: Vec::new(),
+        left: limit,
+        files: 0,
+        cut: false,
+        unreadable: Vec::new(),
+        end: None,
+    };
     if place.is_folder() {
         for entry in Walk::new(workspace, &place, args.glob.as_deref(), None, Ignored::new(args.all))? {
             stop.check()?;
@@ -191,6 +198,8 @@ struct Found {
     head: Vec<u8>,
     left: usize,
     files: usize,
+    /// Whether a line was cut.
+    cut: bool,
     unreadable: Vec<String>,
     end: Option<End>,
 }
@@ -241,12 +250,10 @@ impl Found {
             });
         }
         let problems = self.unreadable.len();
-        for problem in self.unreadable.iter().take(5) {
-            let _ = writeln!(self.text, "[not searched: {problem}]");
+        if self.cut {
+            self.text.push_str("[… is where a long line is cut: read shows more of it]\n");
         }
-        if let Some(more) = problems.checked_sub(5).filter(|more| *more > 0) {
-            let _ = writeln!(self.text, "[not searched: {more} more]");
-        }
+        walk::tell(&mut self.text, "not searched", &self.unreadable);
         let complete = self.end.is_none() && problems == 0;
         args::answer(self.text, &Details { matches, files: self.files, complete, unreadable: self.unreadable })
     }
@@ -265,7 +272,9 @@ impl InFile<'_> {
         let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let cut = String::from_utf8_lossy(line.get(..LINE).unwrap_or(line));
-        let more = if line.len() > LINE { " …" } else { "" };
+        let long = line.len() > LINE;
+        self.found.cut |= long;
+        let more = if long { " …" } else { "" };
         let _ = writeln!(self.found.text, "{}{mark} {cut}{more}", number.unwrap_or_default());
     }
 

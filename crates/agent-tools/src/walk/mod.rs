@@ -7,6 +7,7 @@ mod rules;
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt::Write as _,
     fs::File,
     os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
@@ -160,6 +161,17 @@ impl Walk {
 /// Why a place could not be looked into, in words.
 pub(crate) fn reason(error: Errno) -> String {
     std::io::Error::from(error).kind().to_string()
+}
+
+/// Says what could not be looked into.
+pub(crate) fn tell(text: &mut String, what: &str, unreadable: &[String]) {
+    const SHOWN: usize = 5;
+    for problem in unreadable.iter().take(SHOWN) {
+        let _ = writeln!(text, "[{what}: {problem}]");
+    }
+    if let Some(more) = unreadable.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "[{what}: {more} more]");
+    }
 }
 
 impl Iterator for Walk {

@@ -69,7 +69,13 @@ async fn long_lines_and_long_answers_are_cut() {
     folder.put("f", format!("{}\n", "x".repeat(100_000)));
     let search = Search::new(&folder.workspace()).unwrap();
     let shown = call(&search, r#"{"pattern":"x"}"#).await.unwrap();
-    assert_eq!(shown, format!("f:\n1: {} …\n\n[1 line in 1 file]\n", "x".repeat(500)));
+    assert_eq!(
+        shown,
+        format!(
+            "f:\n1: {} …\n\n[1 line in 1 file]\n[… is where a long line is cut: read shows more of it]\n",
+            "x".repeat(500)
+        )
+    );
     folder.put("f", format!("{}\n", "x".repeat(400)).repeat(1_000));
     let shown = call(&search, r#"{"pattern":"x","limit":1000}"#).await.unwrap();
     assert!(shown.len() < 51_000 && shown.ends_with("this is as much as can be shown]\n"), "{}", shown.len());
