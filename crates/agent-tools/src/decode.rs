@@ -60,6 +60,18 @@ impl Encoding {
         }
     }
 
+    /// How many bytes of the file a piece of it is that was read as UTF-8 (or, of Latin-1, as it is).
+    pub(crate) fn width(self, piece: &[u8]) -> u64 {
+        let width = |byte: &u8| match (self, byte) {
+            (Self::Utf8 { .. } | Self::Latin1, _) => 1,
+            // The bytes behind the first of a character; beyond the first plane it is two pairs.
+            (Self::Utf16 { .. }, 0x80..0xC0) => 0,
+            (Self::Utf16 { .. }, 0xF0..) => 4,
+            (Self::Utf16 { .. }, _) => 2,
+        };
+        piece.iter().map(width).sum()
+    }
+
     /// The text of a whole file, without the mark; `None` where it is none.
     pub(crate) fn decode(self, bytes: &[u8]) -> Option<String> {
         let bytes = bytes.get(self.mark_len()..)?;

@@ -12,7 +12,7 @@ use crate::{
     Workspace,
     args::{self, Work},
     blocking::Stop,
-    walk::{Ignored, Walk},
+    walk::{self, Ignored, Walk},
     workspace::UseOf,
 };
 
@@ -129,9 +129,7 @@ fn list(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, T
     } else if entries == 0 {
         text.push_str("[nothing]\n");
     }
-    for problem in unreadable.iter().take(5) {
-        let _ = writeln!(text, "[not looked into: {problem}]");
-    }
+    walk::tell(&mut text, "not looked into", &unreadable);
     let path = workspace.show(&place.real).into_owned();
     Ok(args::answer(text, &Details { path, entries, complete: left_out.is_empty(), unreadable }))
 }

@@ -1,21 +1,20 @@
 //! `search`: lines that match a regular expression, in process.
 
-use std::{fmt::Write as _, fs::File, time::Duration};
+use std::{fmt::Write as _, fs::File, io::Read as _, time::Duration};
 
 use agent_core::{
     BoxFuture, Effects, RawJson, Tool, ToolContext, ToolError, ToolOutcome, ToolOutput, ToolSpec, ToolSpecError,
 };
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Workspace,
     args::{self, Work},
     blocking::Stop,
-    path::Place,
-    walk::{Ignored, Walk, reason},
+    walk::{self, Ignored, Walk, reason},
     workspace::UseOf,
 };
 
@@ -35,6 +34,8 @@ const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required"
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The longest piece of a line that is shown, in bytes.
 const LINE: usize = 500;
+/// A file that is read at once: as far as the searcher looks for zeros in one piece (its buffer has this size).
+const SMALL: usize = 64 * 1024;
 /// What is shown in all, in bytes.
 const SHOWN: usize = 48 * 1024;
 
@@ -121,7 +122,15 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
         .binary_detection(binary)
         .build();
     let limit = args.limit.unwrap_or(100);
-    let mut found = Found { text: String::new(), left: limit, files: 0, unreadable: Vec::new(), end: None };
+    let mut found = Found {
+        text: String::new(),
+        head: Vec::new(),
+        left: limit,
+        files: 0,
+        cut: false,
+        unreadable: Vec::new(),
+        end: None,
+    };
     if place.is_folder() {
         for entry in Walk::new(workspace, &place, args.glob.as_deref(), None, Ignored::new(args.all))? {
             stop.check()?;
@@ -136,7 +145,7 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
                 Ok(entry) if entry.kind == FileType::RegularFile => {
                     let name = || workspace.show(&place.real.join(&entry.path)).into_owned();
                     match entry.open() {
-                        Ok(file) => found.file(&mut searcher, &matcher, &file, name, stop),
+                        Ok(file) => found.file(&mut searcher, &matcher, file, name, stop),
                         Err(e) => found.unreadable.push(format!("{}: {}", name(), reason(e))),
                     }
                 }
@@ -145,11 +154,34 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
             }
         }
     } else {
-        let (file, _) = Place::open(&place)?;
-        found.file(&mut searcher, &matcher, &file, || workspace.show(&place.real).into_owned(), stop);
+        let file = place.open()?;
+        found.file(&mut searcher, &matcher, file, || workspace.show(&place.real).into_owned(), stop);
     }
     stop.check()?;
     Ok(found.into_output(limit))
+}
+
+/// Searches a file. Most are small and are read by one call, which is half of the work.
+fn look(
+    searcher: &mut Searcher,
+    matcher: &RegexMatcher,
+    mut file: &File,
+    stat: &Stat,
+    sink: &mut InFile<'_>,
+) -> std::io::Result<()> {
+    let mut head = std::mem::take(&mut sink.found.head);
+    head.resize(SMALL + 1, 0);
+    let searched = file.read(&mut head).and_then(|read| {
+        let bytes = head.get(..read).unwrap_or_default();
+        // The files of some file systems have no size and come in pieces.
+        if read <= SMALL && u64::try_from(stat.st_size).ok() == u64::try_from(read).ok() {
+            searcher.search_slice(matcher, bytes, &mut *sink)
+        } else {
+            searcher.search_reader(matcher, bytes.chain(file), &mut *sink)
+        }
+    });
+    sink.found.head = head;
+    searched
 }
 
 /// Why not everything was searched.
@@ -162,8 +194,12 @@ enum End {
 
 struct Found {
     text: String,
+    /// Where small files are read into.
+    head: Vec<u8>,
     left: usize,
     files: usize,
+    /// Whether a line was cut.
+    cut: bool,
     unreadable: Vec<String>,
     end: Option<End>,
 }
@@ -173,13 +209,13 @@ impl Found {
         &mut self,
         searcher: &mut Searcher,
         matcher: &RegexMatcher,
-        file: &File,
+        (file, stat): (File, Stat),
         name: impl FnOnce() -> String,
         stop: &Stop,
     ) {
         let before = self.text.len();
         let mut sink = InFile { found: self, stop, any: false, binary: false };
-        let searched = searcher.search_file(matcher, file, &mut sink);
+        let searched = look(searcher, matcher, &file, &stat, &mut sink);
         let (any, binary) = (sink.any, sink.binary);
         if !any && searched.is_ok() {
             return;
@@ -214,12 +250,10 @@ impl Found {
             });
         }
         let problems = self.unreadable.len();
-        for problem in self.unreadable.iter().take(5) {
-            let _ = writeln!(self.text, "[not searched: {problem}]");
+        if self.cut {
+            self.text.push_str("[… is where a long line is cut: read shows more of it]\n");
         }
-        if let Some(more) = problems.checked_sub(5).filter(|more| *more > 0) {
-            let _ = writeln!(self.text, "[not searched: {more} more]");
-        }
+        walk::tell(&mut self.text, "not searched", &self.unreadable);
         let complete = self.end.is_none() && problems == 0;
         args::answer(self.text, &Details { matches, files: self.files, complete, unreadable: self.unreadable })
     }
@@ -238,7 +272,9 @@ impl InFile<'_> {
         let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let cut = String::from_utf8_lossy(line.get(..LINE).unwrap_or(line));
-        let more = if line.len() > LINE { " …" } else { "" };
+        let long = line.len() > LINE;
+        self.found.cut |= long;
+        let more = if long { " …" } else { "" };
         let _ = writeln!(self.found.text, "{}{mark} {cut}{more}", number.unwrap_or_default());
     }
 

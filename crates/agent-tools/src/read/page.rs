@@ -78,9 +78,10 @@ fn scan(mut reader: impl BufRead, encoding: Encoding, wanted: &Wanted, stop: &St
             let room = (LINE + 4).saturating_sub(line.kept.len());
             line.kept.extend_from_slice(piece.get(..room.min(length)).unwrap_or_default());
         }
-        line.length += u64::try_from(length).unwrap_or_default();
+        let width = encoding.width(piece);
+        line.length += width;
         line.ends = piece.ends_with(b"\n");
-        at += u64::try_from(length).unwrap_or_default();
+        at += width;
         reader.consume(length);
         if line.ends {
             let ended = std::mem::take(&mut line);
@@ -127,10 +128,7 @@ impl Page {
             },
         };
         if long {
-            let _ = match encoding {
-                Encoding::Utf16 { .. } => write!(text, " …[the line goes on]"),
-                _ => write!(text, " …[{} bytes in this line; from_byte {at} shows it]", line.length),
-            };
+            let _ = write!(text, " …[{} bytes in this line; from_byte {at} shows it]", line.length);
         }
         if self.shown > 0 && self.text.len() + text.len() + 10 > SHOWN {
             return true;

@@ -7,6 +7,7 @@ mod rules;
 
 use std::{
     ffi::{OsStr, OsString},
+    fmt::Write as _,
     fs::File,
     os::{fd::OwnedFd, unix::ffi::OsStrExt as _},
     path::{Path, PathBuf},
@@ -16,7 +17,7 @@ use std::{
 use agent_core::ToolError;
 use ignore::overrides::{Override, OverrideBuilder};
 use rustix::{
-    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat},
     io::Errno,
 };
 
@@ -56,16 +57,13 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Opens the file. It may have become something else since it was met.
-    pub(crate) fn open(&self) -> Result<File, Errno> {
+    /// Opens the file, with its size. It may have become something else since it was met.
+    pub(crate) fn open(&self) -> Result<(File, Stat), Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&*self.folder, &self.name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
-        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
-            Ok(File::from(fd))
-        } else {
-            Err(Errno::INVAL)
-        }
+        let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if regular { Ok((File::from(fd), stat)) } else { Err(Errno::INVAL) }
     }
 }
 
@@ -163,6 +161,17 @@ impl Walk {
 /// Why a place could not be looked into, in words.
 pub(crate) fn reason(error: Errno) -> String {
     std::io::Error::from(error).kind().to_string()
+}
+
+/// Says what could not be looked into.
+pub(crate) fn tell(text: &mut String, what: &str, unreadable: &[String]) {
+    const SHOWN: usize = 5;
+    for problem in unreadable.iter().take(SHOWN) {
+        let _ = writeln!(text, "[{what}: {problem}]");
+    }
+    if let Some(more) = unreadable.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "[{what}: {more} more]");
+    }
 }
 
 impl Iterator for Walk {

@@ -10,6 +10,7 @@ mod bash;
 mod cases;
 mod cwd;
 mod edit;
+mod escapes;
 mod folder;
 mod list;
 mod output;

@@ -149,3 +149,22 @@ async fn details_and_effects() {
     assert_eq!(details(&shown), expected);
     assert_eq!(read.effects(&RawJson::parse("{}").unwrap()).access, Access::Shared);
 }
+
+#[tokio::test]
+async fn a_long_line_of_any_encoding_can_be_read_on() {
+    let folder = Folder::new();
+    let text = format!("𝄞 first\n{}\nlast\n", "ü€𝄞x".repeat(1_000));
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    folder.put("utf8", &text).put("utf16", wide(&format!("\u{FEFF}{text}")));
+    let read = Read::new(&folder.workspace()).unwrap();
+    for name in ["utf8", "utf16"] {
+        let shown = call(&read, &format!(r#"{{"path":"{name}","offset":2,"limit":1}}"#)).await.unwrap();
+        let (_, note) = shown.split_once(" …[").unwrap();
+        let at: usize = note.split_once("from_byte ").unwrap().1.split_once(' ').unwrap().0.parse().unwrap();
+        let bytes: usize = note.split_once(' ').unwrap().0.parse().unwrap();
+        let arguments = format!(r#"{{"path":"{name}","from_byte":{at},"bytes":{bytes}}}"#);
+        let whole = call(&read, &arguments).await.unwrap();
+        let line = whole.split_once("\n").unwrap().0;
+        assert!(line == "ü€𝄞x".repeat(1_000), "{name}: {note}: {} characters", line.chars().count());
+    }
+}

@@ -69,7 +69,13 @@ async fn long_lines_and_long_answers_are_cut() {
     folder.put("f", format!("{}\n", "x".repeat(100_000)));
     let search = Search::new(&folder.workspace()).unwrap();
     let shown = call(&search, r#"{"pattern":"x"}"#).await.unwrap();
-    assert_eq!(shown, format!("f:\n1: {} …\n\n[1 line in 1 file]\n", "x".repeat(500)));
+    assert_eq!(
+        shown,
+        format!(
+            "f:\n1: {} …\n\n[1 line in 1 file]\n[… is where a long line is cut: read shows more of it]\n",
+            "x".repeat(500)
+        )
+    );
     folder.put("f", format!("{}\n", "x".repeat(400)).repeat(1_000));
     let shown = call(&search, r#"{"pattern":"x","limit":1000}"#).await.unwrap();
     assert!(shown.len() < 51_000 && shown.ends_with("this is as much as can be shown]\n"), "{}", shown.len());
@@ -106,4 +112,25 @@ async fn a_bad_pattern_is_explained() {
     assert!(error.contains("unclosed group"), "{error}");
     let found = call(&search, r#"{"pattern":"a(b","literal":true}"#).await.unwrap();
     assert_eq!(found, "f:\n1: a(b\n\n[1 line in 1 file]\n");
+}
+
+#[tokio::test]
+async fn small_and_large_files_and_files_without_a_size_are_searched_alike() {
+    let folder = Folder::new();
+    let wide: Vec<u8> = "\u{FEFF}über hit\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    // Around the size up to which a file is read at once.
+    for extra in [0, 1, 2] {
+        let mut text = "x\n".repeat(32 * 1024 - 2);
+        text.push_str(&"y".repeat(extra));
+        folder.put(&format!("f{extra}"), text + "hit");
+    }
+    folder.put("zero", "hit\n\0\n").put("wide", wide);
+    let search = Search::new(&folder.workspace().also_read("/proc/self").unwrap()).unwrap();
+    let shown = call(&search, r#"{"pattern":"hit"}"#).await.unwrap();
+    let expected =
+        "f0:\n32767: hit\n\nf1:\n32767: yhit\n\nf2:\n32767: yyhit\n\nwide:\n1: über hit\n\n[4 lines in 4 files]\n";
+    assert_eq!(shown, expected);
+    let path = format!("/proc/{}/status", std::process::id());
+    let shown = call(&search, &json!({"pattern": "^Pid:", "path": path}).to_string()).await.unwrap();
+    assert!(shown.ends_with(&format!("\t{}\n\n[1 line in 1 file]\n", std::process::id())), "{shown}");
 }
