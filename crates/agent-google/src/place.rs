@@ -40,7 +40,11 @@ impl Place {
         let (version, path) = match self {
             Self::Gemini => {
                 let version = if version == ApiVersion::V1 { "v1" } else { "v1beta" };
-                let path = if model.contains('/') { escape(model) } else { format!("models/{}", escape(model)) };
+                // A slash alone says nothing: gateways have models with the name of a vendor before it.
+                let path = match model.split_once('/') {
+                    Some(("models" | "tunedModels", _)) => escape(model),
+                    _ => format!("models/{}", escape(model)),
+                };
                 (version, path)
             }
             Self::Vertex { project, location } => {

@@ -101,15 +101,10 @@ impl GoogleTokens {
             (Some(good), true) => match self.flight.try_lock() {
                 // Somebody refreshes already.
                 Err(_) => Ok(good),
-                Ok(_alone) => match self.look_up().await {
-                    Ok(token) => Ok(token.credential()),
-                    Err(_) => {
-                        let again = self.timer.now_ms().saturating_add(PAUSE_MS);
-                        if let Some(token) = &mut self.state().current {
-                            token.refresh_ms = again;
-                        }
-                        Ok(good)
-                    }
+                Ok(_alone) => match self.known() {
+                    // Somebody has just done so.
+                    (Some(new), false) => Ok(new),
+                    _ => Ok(self.renewed(good).await),
                 },
             },
             (None, _) => {
@@ -119,6 +114,20 @@ impl GoogleTokens {
                 }
                 self.failure_since(seen)?;
                 Ok(self.look_up().await?.credential())
+            }
+        }
+    }
+
+    /// A new token, or the old one while a new one is not to be had.
+    async fn renewed(&self, good: Credential) -> Credential {
+        match self.look_up().await {
+            Ok(token) => token.credential(),
+            Err(_) => {
+                let again = self.timer.now_ms().saturating_add(PAUSE_MS);
+                if let Some(token) = &mut self.state().current {
+                    token.refresh_ms = again;
+                }
+                good
             }
         }
     }

@@ -21,8 +21,11 @@ use crate::{
     request::{METADATA, Mark, Marks},
 };
 
-/// How much of the metadata of an answer is kept, in bytes.
+/// How much of the metadata of an answer is kept, in bytes and in values.
 const MAX_METADATA: usize = 8 * 1024 * 1024;
+const MAX_VALUES: usize = 256;
+/// How many signatures a text may have before another one begins.
+const MAX_MARKS: usize = 64;
 
 pub(super) struct Blocks {
     pub(super) origin: Origin,
@@ -120,7 +123,7 @@ impl Blocks {
         if text.is_empty() && signature.is_none() {
             return Ok(());
         }
-        if !matches!(self.open, Open::Text { .. }) {
+        if !matches!(&self.open, Open::Text { marks, .. } if marks.len() < MAX_MARKS) {
             self.close(events);
             let block = self.begin(BlockStart::Text, events);
             self.open = Open::Text { block, length: 0, marks: Vec::new() };
@@ -242,8 +245,9 @@ impl Blocks {
                 continue;
             }
             self.metadata_bytes = self.metadata_bytes.saturating_add(raw.len());
-            if self.metadata_bytes > MAX_METADATA {
-                return Err(protocol(format!("the answer has more than {MAX_METADATA} bytes of metadata")));
+            if self.metadata_bytes > MAX_METADATA || self.metadata.len() >= MAX_VALUES {
+                let text = format!("the answer has more than {MAX_METADATA} bytes or {MAX_VALUES} values of metadata");
+                return Err(protocol(text));
             }
             self.metadata.push((name, raw.to_owned()));
         }

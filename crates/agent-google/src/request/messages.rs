@@ -93,15 +93,15 @@ impl Encoder<'_> {
             }
             ContentBlock::Image(image) => media(Part::image(image, self.facts)),
             ContentBlock::Document(file) => media(Part::document(file, self.facts)),
-            ContentBlock::Opaque(block) => self.opaque(block),
+            ContentBlock::Opaque(block) => self.opaque(block, block.origin()),
             _ => lost("a block that only a model makes; it is left out"),
         }
     }
 
-    fn opaque<'b>(&self, block: &'b OpaqueBlock) -> Sent<'b> {
+    fn opaque<'b>(&self, block: &'b OpaqueBlock, origin: Option<&Origin>) -> Sent<'b> {
         let fields = Members::read(block.data().get()).unwrap_or_default();
         let only = |names: &[&str]| fields.0.iter().all(|(name, _)| names.contains(&&**name));
-        match block.origin() {
+        match origin {
             // What stood beside the parts, and the signature of an image, which goes with it.
             Some(origin) if speaks_with(origin, &self.target) && only(&METADATA) => Sent::Nothing,
             Some(origin) if speaks_with(origin, &self.target) && only(&["thoughtSignature"]) => Sent::Nothing,
@@ -142,7 +142,9 @@ impl Encoder<'_> {
                         None => lost("an image from a source that the vendor does not take; it is left out"),
                     }
                 }
-                ContentBlock::Opaque(block) => self.opaque(block),
+                ContentBlock::Opaque(block) => {
+                    self.opaque(block, block.origin().map(|origin| made_by(Some(origin), &answer.origin)))
+                }
                 _ => lost("media of another model, which the vendor takes from users only; it is left out"),
             };
             put(walk, MODEL, index, answer.id, sent)?;
@@ -151,7 +153,7 @@ impl Encoder<'_> {
     }
 
     fn thinking<'b>(&self, block: &'b ThinkingBlock, answer: &Origin) -> Sent<'b> {
-        let ours = replays_to(block.origin.as_ref().unwrap_or(answer), &self.target);
+        let ours = replays_to(made_by(block.origin.as_ref(), answer), &self.target);
         match &block.signature {
             Some(signature) if ours => {
                 let part = Part { thought: Some(true), ..Part::text(&block.text) };
@@ -221,6 +223,12 @@ impl Encoder<'_> {
     fn id_of(&self, call: CallId) -> Option<String> {
         self.calls.iter().find(|(known, _)| *known == call).and_then(|(_, id)| id.clone())
     }
+}
+
+/// Who made a block of an answer. Servers that do not name their model leave it to the answer, which has the name that
+/// was asked for.
+fn made_by<'o>(block: Option<&'o Origin>, answer: &'o Origin) -> &'o Origin {
+    block.filter(|own| !own.model.is_empty() || !speaks_with(own, answer)).unwrap_or(answer)
 }
 
 /// A text, cut into the parts that were signed where this model signed them.

@@ -260,6 +260,20 @@ fn what_stands_beside_the_parts_and_parts_without_a_name_are_kept() {
 }
 
 #[test]
+fn signatures_and_metadata_without_end_have_a_limit() {
+    let signed = parts(r#"{"text":"a","thoughtSignature":"s"}"#);
+    let mut data = vec![signed.as_str(); 200];
+    data.push(STOP);
+    let message = decode([stream(&data)]).unwrap();
+    let texts: Vec<usize> = message.content.iter().map(|block| block.as_text().unwrap().len()).collect();
+    assert_eq!(texts, [64, 64, 64, 8]);
+    let values: Vec<String> =
+        (0..300).map(|n| format!(r#"{{"candidates":[{{"groundingMetadata":{{"n":{n}}}}}]}}"#)).collect();
+    let data: Vec<&str> = values.iter().map(String::as_str).chain([STOP]).collect();
+    assert_eq!(decode([stream(&data)]).unwrap_err().kind(), Kind::Protocol);
+}
+
+#[test]
 fn images_of_a_model_are_images() {
     let image = parts(r#"{"inlineData":{"mimeType":"image/png","data":"aGk="},"thoughtSignature":"s"}"#);
     let sound = parts(r#"{"inlineData":{"mimeType":"audio/pcm","data":"aGk="}}"#);

@@ -14,6 +14,7 @@ mod decode;
 mod errors;
 mod fixtures;
 mod given;
+mod handoff;
 mod replay;
 mod request;
 mod schema;

@@ -217,3 +217,19 @@ fn answers_without_anything_and_texts_that_changed_are_sent_as_what_is_left() {
     let sent = contents(&wire, &talk, options());
     assert_eq!(sent[2]["parts"], json!([{"text": "(empty message)"}]));
 }
+
+#[test]
+fn a_server_that_does_not_name_its_model_answers_as_the_one_that_was_asked() {
+    let wire = GoogleWire::gemini();
+    let mut talk = Talk::new();
+    let nameless = |part: &str| parts(part).replace(&format!(r#","modelVersion":"{MODEL}""#), "");
+    let thought = nameless(r#"{"text":"Hm.","thought":true,"thoughtSignature":"dA=="}"#);
+    let code = nameless(r#"{"executableCode":{"code":"1"}}"#);
+    let answer = talk.answers(&wire, &[&thought, &code, STOP]);
+    assert_eq!(answer.origin.model, MODEL);
+    talk.user("Go on.");
+    assert_eq!(contents(&wire, &talk, options())[1]["parts"].as_array().unwrap().len(), 2);
+    let other = talk.call(CallOptions::new("gemini-2.5-pro"));
+    assert_eq!(body(&wire, &other)["contents"].as_array().unwrap().len(), 1, "nothing of another model is left");
+    assert_eq!(losses(&wire, &other).len(), 2);
+}

@@ -104,7 +104,8 @@ fn w03_addresses_are_joined_and_escaped() {
     assert_eq!(address(&gemini, MODEL), format!("{google}/v1beta/models/{MODEL}{stream}"));
     assert_eq!(address(&gemini, "models/m"), format!("{google}/v1beta/models/m{stream}"));
     assert_eq!(address(&gemini, "tunedModels/a b?c#"), format!("{google}/v1beta/tunedModels/a%20b%3Fc%23{stream}"));
-    assert_eq!(address(&gemini, "../../x"), format!("{google}/v1beta/%2E%2E/%2E%2E/x{stream}"));
+    assert_eq!(address(&gemini, "../../x"), format!("{google}/v1beta/models/%2E%2E/%2E%2E/x{stream}"));
+    assert_eq!(address(&gemini, "openai/tiny"), format!("{google}/v1beta/models/openai/tiny{stream}"));
     assert_eq!(address(&gemini.version(ApiVersion::V1), "m"), format!("{google}/v1/models/m{stream}"));
     for (base, expected) in [
         ("http://127.0.0.1:9/gemini//", "http://127.0.0.1:9/gemini/v1beta/models/m"),
