@@ -43,6 +43,7 @@ const FEATURES: &[(&str, &str)] = &[
     ("agent-google", "signing with a key in memory, by ring"),
     ("agent-http", "the TLS provider, processes, the system's certificates"),
     ("agent-session", "the SQLite store"),
+    ("agent-tools", "the sandbox of commands: landlock and seccomp"),
     ("mainspring", "one feature per optional crate, and those of the transport"),
 ];
 

@@ -1,0 +1,6 @@
+//! `mainspring`: an agent in the terminal.
+
+mod offline;
+mod terminal;
+
+fn main() {}

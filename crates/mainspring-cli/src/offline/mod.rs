@@ -1,0 +1,1 @@
+//! A model by rule, for machines without a key and without a server.
