@@ -1,6 +1,6 @@
 //! The built-in tools in a run: what one response asks of one file is all done, in its order.
 #![expect(clippy::disallowed_methods, reason = "real files")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::{
     fs,
