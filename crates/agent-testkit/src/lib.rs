@@ -44,6 +44,7 @@ mod refusal;
 mod server;
 mod stable;
 mod timer;
+mod vendor;
 
 pub use crate::{
     cuts::{byte_pieces, every_cut, random_cuts, two_piece_cuts},
@@ -56,6 +57,7 @@ pub use crate::{
     server::{Place, WireReply, WireRequest, WireServer},
     stable::{CacheUnstable, check_cache_stable},
     timer::PausedTimer,
+    vendor::{BrokenRule, Vendor, broken_rules},
 };
 
 /// The README's example, as a test.
