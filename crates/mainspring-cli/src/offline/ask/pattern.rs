@@ -1,0 +1,77 @@
+//! What is searched for.
+
+/// A text or an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    /// As `search` takes it.
+    pub(crate) text: String,
+    /// Whether it is plain text.
+    pub(crate) literal: bool,
+    pub(crate) ignore_case: bool,
+    /// As it was asked for.
+    pub(crate) shown: String,
+    pub(crate) kind: Kind,
+}
+
+/// How it is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Word,
+    Regex,
+    /// Lines that define something, of this name in words.
+    Definition(String),
+}
+
+impl Pattern {
+    /// Plain text.
+    pub(crate) fn text(text: &str) -> Self {
+        let text = text.to_owned();
+        Self { shown: text.clone(), text, literal: true, ignore_case: false, kind: Kind::Text }
+    }
+
+    /// Text that is no part of a longer word.
+    pub(crate) fn word(text: &str) -> Self {
+        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let before = if is_word(text.chars().next()) { r"\b" } else { "" };
+        let after = if is_word(text.chars().next_back()) { r"\b" } else { "" };
+        let pattern = format!("{before}{}{after}", escaped(text));
+        Self { text: pattern, literal: false, ignore_case: false, shown: text.to_owned(), kind: Kind::Word }
+    }
+
+    /// A regular expression.
+    pub(crate) fn regex(text: &str) -> Self {
+        Self { literal: false, kind: Kind::Regex, ..Self::text(text) }
+    }
+
+    /// Lines that define something, by the keywords of several languages; with a name, and whether it only begins so.
+    pub(crate) fn definition(keywords: &str, name: Option<(&str, bool)>, what: &str) -> Self {
+        let rest = match name {
+            None => r"\w+".to_owned(),
+            Some((name, true)) => escaped(name),
+            Some((name, false)) => format!(r"{}\b", escaped(name)),
+        };
+        let shown = name.map_or_else(String::new, |(name, _)| name.to_owned());
+        let kind = Kind::Definition(what.to_owned());
+        Self { text: format!(r"\b(?:{keywords})\s+{rest}"), literal: false, ignore_case: false, shown, kind }
+    }
+
+    /// With capitals and small letters as the same.
+    pub(crate) fn ignoring_case(self, ignore_case: bool) -> Self {
+        Self { ignore_case, ..self }
+    }
+}
+
+/// A text as an expression that matches it.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if c.is_ascii_punctuation()
+            && !matches!(c, '_' | '"' | '\'' | '`' | ',' | ';' | ':' | '!' | '@' | '%' | '=' | '<' | '>' | '/')
+        {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
