@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{
     ask::{Pattern, Scope},
+    outline::{self, Text},
     plan::{Desk, Stuck},
     results::{self, FileMatches, Kind, Line, Listing, Matches},
 };
@@ -14,6 +15,9 @@ use super::{
 const LINES: usize = 1000;
 /// As many entries as one listing gives and a result still shows whole.
 const ENTRIES: usize = 1000;
+
+/// As many pages are read of a file with more matches than a search shows.
+const PAGES: usize = 60;
 
 #[derive(Serialize)]
 struct Search<'a> {
@@ -222,11 +226,33 @@ impl Seek<'_> {
         stuck.map_or(Ok(()), Err)
     }
 
-    /// A single file with more matches than a search shows.
-    #[expect(clippy::unnecessary_wraps, reason = "reads the file next")]
-    fn rest_of_file(&self, _: &str, matches: Matches, found: &mut Found) -> Result<(), Stuck> {
-        for file in matches.files {
-            found.take(file, false);
+    /// A single file with more matches than a search shows: it is read, where its lines can be judged here.
+    fn rest_of_file(&self, path: &str, matches: Matches, found: &mut Found) -> Result<(), Stuck> {
+        // The path as the search shows it, which is without links and dots.
+        let Some(file) = matches.files.into_iter().next_back() else { return Ok(()) };
+        let shown = file.path.clone();
+        let read = if self.pattern.judges("").is_some() {
+            outline::text(path, PAGES, self.desk)?
+        } else {
+            Ok(Text::default())
+        };
+        let text = read.unwrap_or_default();
+        let mut whole = text.whole;
+        let mut lines = BTreeMap::new();
+        for (number, line) in text.lines {
+            match self.pattern.judges(&line.text) {
+                Some(true) => drop(lines.insert(number, line)),
+                // In the part that is left out there may be one.
+                Some(false) if line.cut => whole &= file.lines.contains_key(&number),
+                Some(false) => {}
+                None => whole = false,
+            }
+        }
+        // What was found by both has to be the same, or the reading is not to be trusted.
+        whole &= file.lines.keys().all(|number| lines.contains_key(number));
+        found.take(file, whole);
+        if whole {
+            found.take(FileMatches { path: shown, lines, binary: false }, true);
         }
         Ok(())
     }

@@ -5,7 +5,9 @@
 
 mod answer;
 mod ask;
+mod files;
 mod find;
+mod outline;
 mod plan;
 mod results;
 mod stream;

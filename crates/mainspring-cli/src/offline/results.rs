@@ -192,3 +192,24 @@ fn long(line: &str) -> Option<&str> {
     let (text, note) = line.rsplit_once(" …[")?;
     (note.contains(" bytes in this line; from_byte ") && note.ends_with(" shows it]")).then_some(text)
 }
+
+/// The size of a file in bytes by what `read` says of its first byte.
+pub(super) fn size(text: &str) -> Option<u64> {
+    // `[bytes 0 to 0 of 12…`, `has 0 bytes; there is no byte 0`, `is a binary file of 12 bytes and not text`,
+    // `[…: image/png, 12 bytes]`.
+    let last = text.lines().last()?;
+    let behind = |before: &str| {
+        let (_, rest) = last.rsplit_once(before)?;
+        rest.split(|c: char| !c.is_ascii_digit()).next().and_then(digits)
+    };
+    if last.starts_with("[bytes 0 to 0 of ") {
+        return behind("[bytes 0 to 0 of ");
+    }
+    if last.ends_with("` has 0 bytes; there is no byte 0") {
+        return Some(0);
+    }
+    if last.ends_with(" bytes and not text; it is not shown") {
+        return behind(" of ");
+    }
+    if last.ends_with(" bytes]") { behind(", ") } else { None }
+}

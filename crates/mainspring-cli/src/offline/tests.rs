@@ -41,5 +41,12 @@ fn here() {
     let folder = std::env::var("OFFLINE_FOLDER").unwrap_or_else(|_| "../..".to_owned());
     let prompt = std::env::var("OFFLINE_PROMPT")
         .unwrap_or_else(|_| "Find every TODO in crates/ and say which file has most".to_owned());
-    println!("{}", ask_all(Path::new(&folder), &[&prompt]).join("\n"));
+    for prompt in prompt.split(" | ") {
+        let prompts: Vec<&str> = prompt.split(" >> ").collect();
+        println!(
+            "=== {prompt}\n{:?}",
+            super::ask::Ask::of(&prompts.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>())
+        );
+        println!("{}", ask_all(Path::new(&folder), &prompts).join("\n").replace(super::answer::FOOTER, ""));
+    }
 }

@@ -2,8 +2,10 @@
 
 use super::{
     answer::{self, Report},
-    ask::{Ask, Find, Pattern, Scope},
+    ask::{Ask, Files, Find, Pattern, Rank, Scope, What},
+    files::{self, Measure},
     find::{self, Found, List},
+    outline::{self, Text},
     plan::{self, Desk, Stuck},
     results::{self, Kind, Listing},
 };
@@ -13,7 +15,11 @@ pub(super) fn run(ask: &Ask, desk: &Desk) -> Option<String> {
     let answer = match ask {
         Ask::Find(find) => lines(find, desk),
         Ask::Other(other) => Ok(answer::other(*other)),
-        _ => Ok(answer::other(super::ask::Other::Missing)),
+        Ask::Files(files) => listing(files, desk),
+        Ask::Lines(scope, rank) => measures(scope, *rank, Measure::Lines, desk),
+        Ask::Sizes(scope, rank) => measures(scope, Some(*rank), Measure::Bytes, desk),
+        Ask::Outline(path) => one(path, desk, outline::whole, answer::outline),
+        Ask::Show(path) => one(path, desk, |path, desk| outline::text(path, 1, desk), answer::show),
     };
     match answer {
         Ok(text) => Some(text),
@@ -45,6 +51,48 @@ fn lines(find: &Find, desk: &Desk) -> Result<String, Stuck> {
         others = loose.iter().map(Found::lines).sum();
     }
     Ok(answer::lines(&Report { find, scope: &scope, each: &each, found: &found, moved: &moved, others }))
+}
+
+/// Lists files and folders.
+fn listing(files: &Files, desk: &Desk) -> Result<String, Stuck> {
+    let entries = files::entries(files, desk)?;
+    let (scope, moved) = whereabouts(&files.scope, &entries.failed, desk)?;
+    if moved.is_empty() || scope.paths.is_empty() {
+        return Ok(answer::listing(files, &entries, &moved));
+    }
+    let files = Files { scope, ..files.clone() };
+    Ok(answer::listing(&files, &files::entries(&files, desk)?, &moved))
+}
+
+/// Measures files.
+fn measures(scope: &Scope, rank: Option<Rank>, what: Measure, desk: &Desk) -> Result<String, Stuck> {
+    let measured = files::measure(scope, what, desk)?;
+    let (there, moved) = whereabouts(scope, &measured.failed, desk)?;
+    if moved.is_empty() || there.paths.is_empty() {
+        return Ok(answer::measures((scope, rank, what), &measured, &moved));
+    }
+    Ok(answer::measures((&there, rank, what), &files::measure(&there, what, desk)?, &moved))
+}
+
+/// Answers about one file.
+fn one(
+    path: &str,
+    desk: &Desk,
+    read: impl Fn(&str, &Desk) -> Result<Result<Text, String>, Stuck>,
+    answer: fn(&str, &Result<Text, String>, &[Moved]) -> String,
+) -> Result<String, Stuck> {
+    let text = read(path, desk)?;
+    let Err(said) = &text else { return Ok(answer(path, &text, &[])) };
+    if said.contains("is a folder") {
+        let scope = Scope { paths: vec![path.to_owned()], ..Scope::default() };
+        return listing(&Files { scope, name: None, what: What::Both, deep: false, counts: false }, desk);
+    }
+    let scope = Scope { paths: vec![path.to_owned()], ..Scope::default() };
+    let (there, moved) = whereabouts(&scope, &[(path.to_owned(), said.clone())], desk)?;
+    match there.paths.first() {
+        Some(other) if !moved.is_empty() => Ok(answer(other, &read(other, desk)?, &moved)),
+        _ => Ok(answer(path, &text, &moved)),
+    }
 }
 
 /// A place that is not where the request has it.

@@ -6,314 +6,51 @@ use super::{
 };
 
 /// Phrases behind which stands what is to be found, the clearest first.
-const TRIGGERS: &[&str] = &[
-    "occurrences of",
-    "occurrence of",
-    "mentions of",
-    "mention of",
-    "instances of",
-    "uses of",
-    "usages of",
-    "usage of",
-    "references to",
-    "calls to",
-    "calls of",
-    "callers of",
-    "lines with",
-    "lines matching",
-    "files with",
-    "containing",
-    "contains",
-    "contain",
-    "mentions",
-    "mentioning",
-    "mention",
-    "matching",
-    "matches",
-    "references",
-    "imports",
-    "import",
-    "search for",
-    "searching for",
-    "look for",
-    "looking for",
-    "grep for",
-    "grep",
-    "say the word",
-    "how often does",
-    "how often is",
-    "how often do",
-    "how often are",
-    "how many times does",
-    "how many times is",
-    "how many times do",
-    "find",
-    "locate",
-    "search",
-    "rg",
-    "where is",
-    "where are",
-    "where do i use",
-    "where do we use",
-    "where does",
-    "where do",
-    "uses",
-    "use",
-    "using",
-    "number of",
-    "how many",
-    "count",
-    "list",
-    "show",
-    "show me",
-    "give me",
-    "most",
-    "fewest",
-    "least",
-    "have",
-    "has",
-    "is there",
-    "are there",
-    "every",
-    "all",
-    "any",
-    "what about",
-    "how about",
-    "for",
-    "and",
-    "now",
-];
+const TRIGGERS: &str = "occurrences of|occurrence of|mentions of|mention of|instances of|uses of|usages of|usage of|\
+     references to|calls to|calls of|callers of|lines with|lines matching|files with|containing|contains|\
+     contain|mentions|mentioning|mention|matching|matches|references|imports|import|search for|searching for|\
+     look for|looking for|grep for|grep|say the word|how often does|how often is|how often do|how often are|\
+     how many times does|how many times is|how many times do|find|locate|search|rg|where is|where are|\
+     where do i use|where do we use|where does|where do|uses|use|using|number of|how many|count|list|show|\
+     show me|give me|most|fewest|least|have|has|is there|are there|every|all|any|what about|how about|for|\
+     and|now";
 
-const LEADS: &[&str] = &[
-    "every",
-    "all",
-    "each",
-    "any",
-    "the",
-    "a",
-    "an",
-    "me",
-    "my",
-    "our",
-    "single",
-    "of",
-    "some",
-    "for",
-    "word",
-    "string",
-    "text",
-    "pattern",
-    "phrase",
-    "literal",
-    "regex",
-    "regexp",
-    "keyword",
-    "identifier",
-    "name",
-    "term",
-    "total",
-    "number",
-    "many",
-    "times",
-    "most",
-    "fewest",
-    "occurrences",
-    "occurrence",
-    "mentions",
-    "instances",
-    "uses",
-    "usages",
-    "expression",
-    "out",
-    "up",
-    "please",
-    "both",
-    "remaining",
-    "existing",
-    "open",
-    "exact",
-    "whole",
-    "files",
-    "file",
-    "symbol",
-    "macro",
-    "code",
-    "through",
-    "codebase",
-    "repo",
-    "repository",
-    "project",
-    "sources",
-    "also",
-    "is",
-    "are",
-    "where",
-    "only",
-    "just",
-];
+const LEADS: &str = "every all each any the a an me my our single of some for word string text pattern phrase literal regex \
+     regexp keyword identifier name term total number many times most fewest occurrences occurrence mentions \
+     instances uses usages expression out up please both remaining existing open exact whole files file \
+     symbol macro code through codebase repo repository project sources also is are where only just";
 /// Where the object ends.
-const STOPS: &[&str] = &[
-    "which",
-    "that",
-    "where",
-    "how",
-    "are",
-    "is",
-    "do",
-    "does",
-    "there",
-    "exist",
-    "exists",
-    "occur",
-    "occurs",
-    "appear",
-    "appears",
-    "say",
-    "tell",
-    "who",
-    "what",
-    "used",
-    "mentioned",
-    "defined",
-    "called",
-    "found",
-    "per",
-    "by",
-    "with",
-    "have",
-    "has",
-    "were",
-    "was",
-    "sorted",
-    "grouped",
-    "then",
-    "so",
-    "please",
-    "anywhere",
-    "in",
-    "most",
-    "fewest",
-    "least",
-    "on",
-    "referenced",
-    "imported",
-    "declared",
-    "written",
-    "the",
-    "come",
-    "left",
-    "remain",
-    "i",
-    "we",
-    "you",
-    "can",
-    "could",
-    "anyway",
-    "overall",
-    "altogether",
-    "if",
-    "whole",
-    "case",
-    "together",
-    "but",
-    "not",
-    "from",
-    "because",
-    "under",
-    "within",
-];
+const STOPS: &str = "which that where how are is do does there exist exists occur occurs appear appears say tell who what \
+     used mentioned defined called found per by with have has were was sorted grouped then so please \
+     anywhere in most fewest least on referenced imported declared written the come left remain i we you can \
+     could anyway overall altogether if whole case together but not from because under within";
 /// What may stand behind the thing itself.
-const NOUNS: &[&str] = &[
-    "comment",
-    "comments",
-    "marker",
-    "markers",
-    "line",
-    "lines",
-    "statement",
-    "statements",
-    "occurrence",
-    "occurrences",
-    "call",
-    "calls",
-    "string",
-    "strings",
-    "word",
-    "words",
-    "text",
-    "keyword",
-    "keywords",
-    "macro",
-    "macros",
-    "entry",
-    "entries",
-    "note",
-    "notes",
-    "tag",
-    "tags",
-    "item",
-    "items",
-    "use",
-    "uses",
-    "usage",
-    "usages",
-    "mention",
-    "mentions",
-    "instance",
-    "instances",
-    "match",
-    "matches",
-    "place",
-    "places",
-    "reference",
-    "references",
-    "thing",
-    "things",
-    "file",
-    "files",
-    "annotation",
-    "annotations",
-    "time",
-    "times",
-    "spot",
-    "spots",
-    "location",
-    "locations",
-    "pattern",
-    "blocks",
-    "import",
-    "imports",
-    "exactly",
-    "case",
-    "folder",
-    "folders",
-    "directory",
-    "directories",
-    "one",
-    "ones",
-    "anything",
-];
-const AND: &[&str] = &["and", "or", "&", "plus", "nor"];
+const NOUNS: &str = "comment comments marker markers line lines statement statements occurrence occurrences call calls \
+     string strings word words text keyword keywords macro macros entry entries note notes tag tags item \
+     items use uses usage usages mention mentions instance instances match matches place places reference \
+     references thing things file files annotation annotations time times spot spots location locations \
+     pattern blocks import imports exactly case folder folders directory directories one ones anything";
+const AND: &str = "and or & plus nor";
 
 /// Words that say that something is defined, and how that is written in programs.
-const DEFINITIONS: &[(&[&str], &str)] = &[
-    (&["function", "functions", "fn", "fns", "method", "methods"], "fn|def|func|function"),
-    (&["struct", "structs"], "struct"),
-    (&["enum", "enums"], "enum"),
-    (&["trait", "traits"], "trait"),
-    (&["class", "classes"], "class"),
-    (&["interface", "interfaces"], "interface"),
-    (&["constant", "constants", "const", "consts"], "const"),
-    (&["macro", "macros"], "macro_rules!"),
+const DEFINITIONS: &[(&str, &str)] = &[
+    ("function functions fn fns method methods", "fn|def|func|function"),
+    ("struct structs", "struct"),
+    ("enum enums", "enum"),
+    ("trait traits", "trait"),
+    ("class classes", "class"),
+    ("interface interfaces", "interface"),
+    ("constant constants const consts", "const"),
+    ("macro macros", "macro_rules!"),
 ];
 const ANY_DEFINITION: &str =
     "fn|def|func|function|struct|class|enum|union|trait|type|interface|const|static|mod|macro_rules!";
-const NAMED: &[&str] = &["named", "called"];
+const NAMED: &str = "named called";
 
 /// What is to be found; nothing where the request does not say.
 pub(super) fn read(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
     let ignore_case = ignores_case(tokens);
-    let whole_word = has(tokens, &["whole word"]) || has(tokens, &["whole words"]) || has(tokens, &["exact word"]);
+    let whole_word = has(tokens, "whole word") || has(tokens, "whole words") || has(tokens, "exact word");
     let free: Vec<&Token> =
         tokens.iter().zip(used).map(|(token, used)| (token, *used)).filter(|(_, used)| !used).map(|(t, _)| t).collect();
     let mut patterns = definition(tokens, used);
@@ -323,7 +60,7 @@ pub(super) fn read(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
             .map(|token| {
                 let before =
                     tokens.iter().position(|t| std::ptr::eq(t, *token)).and_then(|at| tokens.get(at.checked_sub(1)?));
-                let word = before.is_some_and(|before| before.is(&["word", "words", "identifier"]));
+                let word = before.is_some_and(|before| before.is("word words identifier"));
                 match token.kind {
                     Kind::Regex { ignore_case } => Pattern::regex(&token.text).ignoring_case(ignore_case),
                     _ if word => Pattern::word(&token.text),
@@ -333,7 +70,7 @@ pub(super) fn read(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
             .collect();
     }
     if patterns.is_empty() {
-        patterns = TRIGGERS.iter().find_map(|trigger| object(tokens, used, trigger)).unwrap_or_default();
+        patterns = TRIGGERS.split('|').find_map(|trigger| object(tokens, used, trigger)).unwrap_or_default();
     }
     let mut seen = Vec::new();
     for pattern in patterns {
@@ -348,38 +85,24 @@ pub(super) fn read(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
 }
 
 /// Whether a phrase stands in the request.
-pub(super) fn has(tokens: &[Token], phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| (0..tokens.len()).any(|at| after(tokens, at, phrase).is_some()))
+pub(super) fn has(tokens: &[Token], phrases: &str) -> bool {
+    phrases.split('|').any(|phrase| (0..tokens.len()).any(|at| after(tokens, at, phrase).is_some()))
 }
 
 /// Where a phrase ends that begins at a token.
 fn after(tokens: &[Token], at: usize, phrase: &str) -> Option<usize> {
     let mut at = at;
     for word in phrase.split(' ') {
-        tokens.get(at).filter(|token| token.is(&[word]))?;
+        tokens.get(at).filter(|token| token.is(word))?;
         at += 1;
     }
     Some(at)
 }
 
 fn ignores_case(tokens: &[Token]) -> bool {
-    const PHRASES: &[&str] = &[
-        "case insensitive",
-        "case insensitively",
-        "case-insensitive",
-        "case-insensitively",
-        "ignoring case",
-        "ignore case",
-        "ignoring the case",
-        "any case",
-        "regardless of case",
-        "upper or lower case",
-        "either case",
-        "whatever the case",
-        "case does not matter",
-        "no matter the case",
-        "upper and lower case",
-    ];
+    const PHRASES: &str = "case insensitive|case insensitively|case-insensitive|case-insensitively|ignoring case|ignore case|\
+     ignoring the case|any case|regardless of case|upper or lower case|either case|whatever the case|\
+     case does not matter|no matter the case|upper and lower case";
     has(tokens, PHRASES)
 }
 
@@ -412,21 +135,18 @@ fn definition(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
             }
         }
         let plural = what.ends_with('s') && what != "class";
-        let counted = has(
-            tokens,
-            &["how many", "count", "number of", "list all", "find all", "find every", "list the", "show all"],
-        );
+        let counted = has(tokens, "how many|count|number of|list all|find all|find every|list the|show all");
         let alone = tokens.get(at).is_some_and(|token| token.end != End::Nothing)
             || tokens.get(at + 1).is_none_or(|next| next.is(STOPS) || !free(at + 1));
         let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-        let qualified = before
-            .is_some_and(|before| before.is_code() || !(before.is(LEADS) || before.is(&["count", "list", "find"])));
+        let qualified =
+            before.is_some_and(|before| before.is_code() || !(before.is(LEADS) || before.is("count list find")));
         if counted && plural && alone && !qualified {
             return vec![Pattern::definition(keywords, None, &what)];
         }
     }
     for at in 0..tokens.len() {
-        if !tokens.get(at).is_some_and(|token| token.is(&["defined", "declared", "implemented"])) {
+        if !tokens.get(at).is_some_and(|token| token.is("defined declared implemented")) {
             continue;
         }
         let subject = (0..at)
@@ -453,7 +173,7 @@ fn object(tokens: &[Token], used: &[bool], trigger: &str) -> Option<Vec<Pattern>
         let (mut words, mut from, mut word) = (Vec::new(), from, false);
         while let Some(token) = tokens.get(from).filter(|token| used.get(from) == Some(&false) && token.is(LEADS)) {
             // `the word X` asks for a word.
-            word = token.is(&["word", "identifier"]);
+            word = token.is("word identifier");
             from += 1;
             if token.end == End::Part {
                 return None;
@@ -482,30 +202,8 @@ fn object(tokens: &[Token], used: &[bool], trigger: &str) -> Option<Vec<Pattern>
 }
 
 /// Words that go on with another request.
-pub(super) const VERBS: &[&str] = &[
-    "say",
-    "tell",
-    "show",
-    "count",
-    "give",
-    "report",
-    "list",
-    "name",
-    "print",
-    "sort",
-    "rank",
-    "group",
-    "summarise",
-    "summarize",
-    "explain",
-    "fix",
-    "replace",
-    "remove",
-    "delete",
-    "rename",
-    "change",
-    "edit",
-];
+pub(super) const VERBS: &str = "say tell show count give report list name print sort rank group summarise summarize explain fix replace \
+     remove delete rename change edit";
 
 fn patterns(words: &[&Token], word: bool) -> Vec<Pattern> {
     let pattern = |text: &str| if word { Pattern::word(text) } else { Pattern::text(text) };

@@ -56,6 +56,14 @@ impl Pattern {
         Self { text: format!(r"\b(?:{keywords})\s+{rest}"), literal: false, ignore_case: false, shown, kind }
     }
 
+    /// Whether a line matches; `None` where only the search can tell.
+    pub(crate) fn judges(&self, line: &str) -> Option<bool> {
+        match self.kind {
+            Kind::Text if !self.ignore_case => Some(line.contains(&self.text)),
+            _ => None,
+        }
+    }
+
     /// With capitals and small letters as the same.
     pub(crate) fn ignoring_case(self, ignore_case: bool) -> Self {
         Self { ignore_case, ..self }

@@ -6,187 +6,25 @@ use super::{
     words::{End, Kind, Token},
 };
 
-const IN: &[&str] = &["in", "under", "inside", "within", "across", "throughout", "below", "beneath", "underneath"];
-const OUT: &[&str] =
-    &["except", "excluding", "without", "outside", "exclude", "skip", "skipping", "ignoring", "besides"];
+const IN: &str = "in under inside within across throughout below beneath underneath";
+const OUT: &str = "except excluding without outside exclude skip skipping ignoring besides";
 /// Words behind which a file name is text to be found.
-const CONTAIN: &[&str] = &[
-    "contain",
-    "contains",
-    "containing",
-    "mention",
-    "mentions",
-    "mentioning",
-    "reference",
-    "references",
-    "import",
-    "imports",
-    "importing",
-    "include",
-    "includes",
-    "including",
-    "text",
-    "string",
-    "word",
-    "phrase",
-    "say",
-    "says",
-];
-const FILLERS: &[&str] = &[
-    "the", "my", "this", "our", "your", "all", "every", "each", "any", "of", "whole", "entire", "both", "file", "files",
-];
-const FOLDERS: &[&str] = &["folder", "folders", "directory", "directories", "dir", "dirs", "crate", "package"];
-const HERE: &[&str] = &[
-    "here",
-    "repo",
-    "repository",
-    "project",
-    "workspace",
-    "codebase",
-    "tree",
-    "everything",
-    "everywhere",
-    "anywhere",
-    "code",
-    "sources",
-    "source",
-    "root",
-];
+const CONTAIN: &str = "contain contains containing mention mentions mentioning reference references import imports importing \
+     include includes including text string word phrase say says";
+const FILLERS: &str = "the my this our your all every each any of whole entire both file files";
+const FOLDERS: &str = "folder folders directory directories dir dirs crate package";
+const HERE: &str = "here repo repository project workspace codebase tree everything everywhere anywhere code sources source \
+     root";
 /// Words behind `in` that name no folder.
-const NO_FOLDERS: &[&str] = &[
-    "it",
-    "that",
-    "them",
-    "which",
-    "what",
-    "total",
-    "order",
-    "general",
-    "english",
-    "comments",
-    "comment",
-    "each",
-    "detail",
-    "short",
-    "one",
-    "a",
-    "an",
-    "particular",
-    "files",
-    "file",
-    "and",
-    "or",
-    "how",
-    "where",
-    "there",
-    "these",
-    "those",
-    "lines",
-    "line",
-    "caps",
-    "capitals",
-    "lowercase",
-    "uppercase",
-    "use",
-    "case",
-    "full",
-    "terms",
-    "hidden",
-    "ignored",
-    "git",
-    "top",
-    "alphabetical",
-    "descending",
-    "ascending",
-    "parallel",
-    "rust",
-    "python",
-    "markdown",
-    "which",
-    "common",
-];
-const ENDINGS: &[&str] = &[
-    "rs",
-    "md",
-    "markdown",
-    "toml",
-    "txt",
-    "json",
-    "jsonl",
-    "yaml",
-    "yml",
-    "py",
-    "js",
-    "mjs",
-    "cjs",
-    "jsx",
-    "ts",
-    "tsx",
-    "lock",
-    "sh",
-    "html",
-    "htm",
-    "css",
-    "c",
-    "h",
-    "cc",
-    "cpp",
-    "hpp",
-    "go",
-    "java",
-    "kt",
-    "swift",
-    "rb",
-    "php",
-    "xml",
-    "csv",
-    "tsv",
-    "log",
-    "cfg",
-    "conf",
-    "ini",
-    "sql",
-    "rst",
-    "adoc",
-    "tex",
-    "svg",
-    "png",
-    "jpg",
-    "jpeg",
-    "gif",
-    "webp",
-    "pdf",
-    "zip",
-    "gz",
-    "bin",
-    "proto",
-    "lua",
-    "pl",
-    "r",
-    "jl",
-    "hs",
-    "ex",
-    "exs",
-    "erl",
-    "cs",
-    "fs",
-    "scala",
-    "dart",
-    "vue",
-    "bat",
-    "ps1",
-    "gitignore",
-    "env",
-    "golden",
-    "snap",
-    "sse",
-    "bak",
-    "tmp",
-    "dat",
-    "org",
-];
-const NAMES: &[&str] =
-    &["makefile", "dockerfile", "license", "licence", "readme", "changelog", "justfile", "procfile", "codeowners"];
+const NO_FOLDERS: &str = "it that them which what total order general english comments comment each detail short one a an \
+     particular files file and or how where there these those lines line caps capitals lowercase uppercase \
+     use case full terms hidden ignored git top alphabetical descending ascending parallel rust python \
+     markdown which common";
+const ENDINGS: &str = "rs md markdown toml txt json jsonl yaml yml py js mjs cjs jsx ts tsx lock sh html htm css c h cc cpp \
+     hpp go java kt swift rb php xml csv tsv log cfg conf ini sql rst adoc tex svg png jpg jpeg gif webp pdf \
+     zip gz bin proto lua pl r jl hs ex exs erl cs fs scala dart vue bat ps1 gitignore env golden snap sse \
+     bak tmp dat org";
+const NAMES: &str = "makefile dockerfile license licence readme changelog justfile procfile codeowners";
 const LANGUAGES: &[(&str, &str)] = &[
     ("rust", "*.rs"),
     ("markdown", "*.{md,markdown}"),
@@ -210,7 +48,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("csv", "*.csv"),
     ("xml", "*.xml"),
 ];
-const KINDS: &[&str] = &["files", "file", "sources", "source", "code", "documents", "manifests", "scripts", "modules"];
+const KINDS: &str = "files file sources source code documents manifests scripts modules";
 
 /// What a token is as a place.
 #[derive(Debug, PartialEq, Eq)]
@@ -270,16 +108,15 @@ fn mark(used: &mut [bool], from: usize, to: usize) {
 fn step(tokens: &[Token], at: usize, used: &mut [bool], scope: &mut Scope) -> usize {
     let Some(token) = tokens.get(at) else { return at };
     let next = |n: usize| tokens.get(at + n);
-    let out = token.is(OUT) || (token.is(&["but", "not"]) && next(1).is_some_and(|t| t.is(&["not", "in"])));
-    let inside = token.is(IN) || (token.is(&["not"]) && next(1).is_some_and(|t| t.is(IN)));
+    let out = token.is(OUT) || (token.is("but not") && next(1).is_some_and(|t| t.is("not in")));
+    let inside = token.is(IN) || (token.is("not") && next(1).is_some_and(|t| t.is(IN)));
     if out || inside {
         let mut from = at + 1;
-        while tokens.get(from).is_some_and(|t| t.is(FILLERS) || (out && t.is(&["not", "in", "for", "from", "inside"])))
-        {
+        while tokens.get(from).is_some_and(|t| t.is(FILLERS) || (out && t.is("not in for from inside"))) {
             from += 1;
         }
         // What is left out may be a pattern, so that a bare word behind `without` is no folder.
-        let bare = inside || !token.is(&["without", "ignoring"]);
+        let bare = inside || !token.is("without ignoring");
         let to = places(tokens, from, bare, |place| match place {
             place if out => scope.without.push(match place {
                 Place::Path(text) | Place::Glob(text) => text,
@@ -303,7 +140,7 @@ fn step(tokens: &[Token], at: usize, used: &mut [bool], scope: &mut Scope) -> us
         }
         return at + 1;
     }
-    if token.is(&["hidden", "ignored", "gitignored"]) && !next(1).is_some_and(|t| t.is(&["case"])) {
+    if token.is("hidden ignored gitignored") && !next(1).is_some_and(|t| t.is("case")) {
         scope.all = true;
         mark(used, at, at + 1);
         return at + 1;
@@ -331,7 +168,7 @@ fn step(tokens: &[Token], at: usize, used: &mut [bool], scope: &mut Scope) -> us
 
 /// The glob of a kind of files that is called by its language.
 fn language(token: &Token, next: Option<&Token>, ends: bool) -> Option<&'static str> {
-    let (_, glob) = LANGUAGES.iter().find(|(name, _)| token.is(&[name]))?;
+    let (_, glob) = LANGUAGES.iter().find(|(name, _)| token.is(name))?;
     let kind = next.is_some_and(|next| next.is(KINDS)) && token.end == End::Nothing;
     (kind || (ends && token.end == End::Part && token.lower.len() > 3)).then_some(*glob)
 }
@@ -362,13 +199,13 @@ fn places(tokens: &[Token], from: usize, bare: bool, mut found: impl FnMut(Place
         at += width;
         end = at;
         let stop = tokens.get(at - 1).is_none_or(|last| last.end == End::Part);
-        let joined = tokens.get(at).is_some_and(|next| next.is(&["and", "or", "plus", "&"]));
+        let joined = tokens.get(at).is_some_and(|next| next.is("and or plus &"));
         let comma = tokens.get(at - 1).is_some_and(|last| last.end == End::Comma);
         if stop || !(joined || comma) {
             break;
         }
         at += usize::from(joined);
-        while tokens.get(at).is_some_and(|t| t.is(IN) || t.is(&["the", "also"])) {
+        while tokens.get(at).is_some_and(|t| t.is(IN) || t.is("the also")) {
             at += 1;
         }
     }
@@ -385,7 +222,7 @@ fn as_place(token: &Token, behind_in: bool) -> Option<Place> {
         Kind::Word if looks_like_path(text) => Some(place(text)),
         Kind::Word => {
             let ending = token.lower.strip_prefix('.')?;
-            let known = ENDINGS.contains(&ending) && ending != "gitignore" && ending != "env";
+            let known = is_ending(ending) && ending != "gitignore" && ending != "env";
             known.then(|| Place::Glob(format!("*.{ending}")))
         }
     }
@@ -417,17 +254,17 @@ fn looks_like_path(text: &str) -> bool {
 }
 
 /// Whether a word is a file name by its look.
-pub(super) fn is_file_name(text: &str) -> bool {
+pub(in crate::offline) fn is_file_name(text: &str) -> bool {
     if text.contains('*') {
         return false;
     }
     let lower = text.to_lowercase();
-    if NAMES.contains(&lower.as_str()) {
+    if NAMES.split(' ').any(|name| name == lower) {
         return text.chars().next().is_some_and(char::is_uppercase);
     }
     match lower.rsplit_once('.') {
         Some(("", ending)) => matches!(ending, "gitignore" | "env" | "ignore" | "gitattributes" | "editorconfig"),
-        Some((stem, ending)) => ENDINGS.contains(&ending) && !stem.is_empty() && !stem.ends_with('.'),
+        Some((stem, ending)) => is_ending(ending) && !stem.is_empty() && !stem.ends_with('.'),
         None => false,
     }
 }
@@ -436,36 +273,7 @@ pub(super) fn is_file_name(text: &str) -> bool {
 fn is_bare(token: &Token, next: Option<&Token>) -> bool {
     let ends = token.end != End::Nothing
         || next.is_none_or(|next| {
-            next.is(&[
-                "and",
-                "or",
-                "which",
-                "that",
-                "how",
-                "say",
-                "tell",
-                "with",
-                "for",
-                "but",
-                "except",
-                "excluding",
-                "then",
-                "ignoring",
-                "case",
-                "please",
-                "without",
-                "is",
-                "has",
-                "have",
-                "contain",
-                "contains",
-                "mention",
-                "mentions",
-                "use",
-                "uses",
-                "the",
-                "there",
-            ])
+            next.is("and or which that how say tell with for but except excluding then ignoring case please without is has have contain contains mention mentions use uses the there")
         });
     let name = token.text.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
     token.is_word()
@@ -486,4 +294,8 @@ fn clean(path: &str) -> String {
         ("", _) => "/".to_owned(),
         _ => trimmed.to_owned(),
     }
+}
+
+fn is_ending(text: &str) -> bool {
+    ENDINGS.split(' ').any(|ending| ending == text)
 }

@@ -39,9 +39,9 @@ impl Token {
         self.kind == Kind::Word
     }
 
-    /// Whether it is one of these words.
-    pub(super) fn is(&self, words: &[&str]) -> bool {
-        self.is_word() && words.contains(&self.lower.as_str())
+    /// Whether it is one of these words, which stand in one text.
+    pub(super) fn is(&self, words: &str) -> bool {
+        self.is_word() && words.split(' ').any(|word| word == self.lower)
     }
 
     /// Whether it looks like a name of a program or a marker, and not like a word of English.
@@ -54,7 +54,7 @@ impl Token {
 }
 
 /// The words before which slashes are folders and not the borders of a regular expression.
-const BEFORE_PATHS: &[&str] = &["in", "under", "inside", "within", "of", "from", "folder", "directory", "below"];
+const BEFORE_PATHS: &str = "in under inside within of from folder directory below";
 
 /// Takes a request apart.
 pub(super) fn tokens(text: &str) -> Vec<Token> {

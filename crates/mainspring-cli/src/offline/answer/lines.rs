@@ -1,10 +1,11 @@
-//! Says what was found, how it was found, and what was not looked at.
+//! The answer about lines.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use super::{
-    ask::{Find, Other, Pattern, PatternKind, Rank, Scope},
-    find::{Found, Hits, below},
+use super::{count, finished, names, place, places_told, problems};
+use crate::offline::{
+    ask::{Find, Pattern, PatternKind, Rank, Scope},
+    find::{Found, Hits, below, join},
     work::Moved,
 };
 
@@ -16,30 +17,24 @@ const LINES: usize = 40;
 const WIDTH: usize = 120;
 
 /// What was found for a request.
-pub(super) struct Report<'a> {
-    pub(super) find: &'a Find,
-    pub(super) scope: &'a Scope,
+pub(in crate::offline) struct Report<'a> {
+    pub(in crate::offline) find: &'a Find,
+    pub(in crate::offline) scope: &'a Scope,
     /// By pattern.
-    pub(super) each: &'a [Found],
-    pub(super) found: &'a Found,
-    pub(super) moved: &'a [Moved],
+    pub(in crate::offline) each: &'a [Found],
+    pub(in crate::offline) found: &'a Found,
+    pub(in crate::offline) moved: &'a [Moved],
     /// How many lines match with another case, where none matches as asked.
-    pub(super) others: usize,
+    pub(in crate::offline) others: usize,
 }
 
-/// What this is, and how to get more.
-const FOOTER: &str = "\n_This is demo/offline: fixed rules, not a language model. Every number above comes from the tool \
-     calls of this run. For a real model set a key such as ANTHROPIC_API_KEY, or start a local server (Ollama, LM Studio, \
-     llama.cpp)._\n";
-
 /// The answer about lines.
-pub(super) fn lines(report: &Report<'_>) -> String {
+pub(in crate::offline) fn lines(report: &Report<'_>) -> String {
     let Report { find, scope, found, moved, .. } = report;
     let mut text = String::new();
     places_told(&mut text, moved);
     if scope.paths.is_empty() && !find.scope.paths.is_empty() {
-        text.push_str(FOOTER);
-        return text;
+        return finished(text);
     }
     let what = either(&find.patterns);
     let place = place(scope);
@@ -70,26 +65,7 @@ pub(super) fn lines(report: &Report<'_>) -> String {
     if find.changes {
         text.push_str("Nothing was changed: this model only looks.\n");
     }
-    text.push_str(FOOTER);
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
-}
-
-/// Says which places are not where they were asked for.
-fn places_told(text: &mut String, moved: &[Moved]) {
-    for Moved { asked, found, there } in moved {
-        if let Some(found) = found {
-            let _ =
-                writeln!(text, "There is no `{asked}` in this folder; I took `{found}`, the only one of that name.");
-            continue;
-        }
-        let shown: Vec<String> = there.iter().take(20).map(|name| format!("`{name}`")).collect();
-        let more = there.len().saturating_sub(shown.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let there =
-            if shown.is_empty() { "nothing that is not hidden or ignored".to_owned() } else { shown.join(", ") };
-        let _ = writeln!(text, "There is no file or folder `{asked}`. This folder has {there}{more}.");
-    }
+    finished(text)
 }
 
 /// The patterns in words.
@@ -110,20 +86,6 @@ impl Pattern {
             PatternKind::Definition(what) => format!("what looks like {what} named `{shown}`"),
         }
     }
-}
-
-/// Where was searched, in words.
-fn place(scope: &Scope) -> String {
-    let paths: Vec<String> = scope.paths.iter().map(|path| format!("`{path}`")).collect();
-    let paths = if paths.is_empty() { "in this folder".to_owned() } else { format!("in {}", paths.join(" and ")) };
-    match scope.glob() {
-        Some(glob) => format!("{paths} (files `{glob}`)"),
-        None => paths,
-    }
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The numbers of each pattern, where there are several.
@@ -173,7 +135,7 @@ fn folder(scope: &Scope, path: &str) -> String {
     let places = scope.places();
     let within = places.iter().find_map(|place| below(place, path).map(|rest| (*place, rest)));
     match within.and_then(|(place, rest)| rest.split_once('/').map(|(first, _)| (place, first))) {
-        Some((place, first)) => format!("{}/", super::find::join(place, first)),
+        Some((place, first)) => format!("{}/", join(place, first)),
         None => format!("{}/", path.rsplit_once('/').map_or(".", |(folder, _)| folder)),
     }
 }
@@ -199,11 +161,9 @@ fn ranked(text: &mut String, report: &Report<'_>) {
     let _ = match ties.as_slice() {
         [_] => writeln!(text, "{so_far}`{first}` has {which}: {least}{}.", count(*lines, "line")),
         all => {
-            let names: Vec<String> = all.iter().take(5).map(|name| format!("`{name}`")).collect();
-            let more = all.len().saturating_sub(names.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let (number, each) = (all.len(), count(*lines, "line"));
-            writeln!(text, "{so_far}{number} {what}s share {which}, {each} each: {}{more}.", names.join(", "))
+            let (number, each, names) =
+                (all.len(), count(*lines, "line"), names(all.iter().map(|name| name.as_str()), 5));
+            writeln!(text, "{so_far}{number} {what}s share {which}, {each} each: {names}.")
         }
     };
 }
@@ -265,58 +225,12 @@ fn how(text: &mut String, report: &Report<'_>) {
         let out: Vec<String> = report.scope.without.iter().map(|one| format!("`{one}`")).collect();
         let _ = writeln!(text, "Left out as you asked: {}.", out.join(", "));
     }
-    let binary: Vec<&String> = found.files.iter().filter(|(_, hits)| hits.binary).map(|(path, _)| path).collect();
+    let binary: Vec<&str> = found.files.iter().filter(|(_, hits)| hits.binary).map(|(path, _)| path.as_str()).collect();
     if !binary.is_empty() {
-        let names: Vec<String> = binary.iter().take(5).map(|path| format!("`{path}`")).collect();
-        let _ = writeln!(text, "Counted only up to where they turn binary: {}.", names.join(", "));
+        let _ = writeln!(text, "Counted only up to where they turn binary: {}.", names(binary.into_iter(), 5));
     }
     for (path, problem) in &found.failed {
         let _ = writeln!(text, "`{path}` was not searched: {problem}");
     }
     problems(text, &found.unread, &found.open);
-}
-
-/// What could not be read, and what was not looked at to the end.
-fn problems(text: &mut String, unread: &[String], open: &[String]) {
-    for problem in unread.iter().take(5) {
-        let _ = writeln!(text, "Not read: {problem}.");
-    }
-    if unread.len() > 5 {
-        let _ = writeln!(text, "Not read: {} more.", unread.len() - 5);
-    }
-    if !open.is_empty() {
-        let names: Vec<String> = open.iter().take(5).map(|path| format!("`{path}`")).collect();
-        let _ = writeln!(text, "Not looked at to the end, because there is too much of it: {}.", names.join(", "));
-    }
-}
-
-/// The answer where nothing can be looked up.
-pub(super) fn other(other: Other) -> String {
-    let first = match other {
-        Other::Chat => "I can't answer that.",
-        Other::Change => "I can't change, write or run anything.",
-        Other::Times => "I can't tell which file is newer or older: none of my tools shows when a file was changed.",
-        Other::Missing => "I did not understand what to look for, or I can't look for it.",
-    };
-    format!(
-        "{first} I am demo/offline: a small set of fixed rules that ships with this program, not a language model. I can \
-         find and count lines, list and count files, and show the headings of a file. For example:\n\n\
-         - `Find every TODO in src/ and say which file has most`\n\
-         - `How many .md files are here?`\n\
-         - `Summarise README.md`\n\n\
-         For everything else a real model is needed: set a key such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, \
-         or start a local server (Ollama, LM Studio, llama.cpp), and ask again.\n"
-    )
-}
-
-/// The answer where a tool is missing.
-pub(super) fn lacks(tool: &str) -> String {
-    format!(
-        "For this I need the tool `{tool}`, which is not switched on in this session, so I have looked at nothing.\n{FOOTER}"
-    )
-}
-
-/// The answer where it took too many calls to find out anything.
-pub(super) fn spent() -> String {
-    format!("That took more tool calls than I make for one request; ask about a smaller folder.\n{FOOTER}")
 }
