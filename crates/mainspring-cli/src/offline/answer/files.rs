@@ -89,7 +89,12 @@ pub(in crate::offline) fn measures(
         let _ = writeln!(text, "**{}{} in {number}** {}.", least(partial), counted(total), place(scope));
         if let (Some(rank), Some((first, most))) = (rank, files.first()) {
             let ties = files.iter().filter(|(_, number)| number == most).count();
-            let which = if rank == Rank::Most { "longest" } else { "shortest" };
+            let which = match (rank, what) {
+                (Rank::Most, Measure::Lines) => "longest",
+                (Rank::Fewest, Measure::Lines) => "shortest",
+                (Rank::Most, Measure::Bytes) => "largest",
+                (Rank::Fewest, Measure::Bytes) => "smallest",
+            };
             let so_far = if partial { "as far as was counted, " } else { "" };
             let also = if ties > 1 { format!(", as {} have", count(ties - 1, "other file")) } else { String::new() };
             let _ = writeln!(text, "The {which} is {so_far}`{first}` with {}{also}.", counted(*most));

@@ -145,6 +145,10 @@ fn ranked(text: &mut String, report: &Report<'_>) {
     let ranking = ranking(report);
     let most = report.find.rank != Some(Rank::Fewest);
     let Some((first, lines, partial)) = ranking.first() else { return };
+    let ties: Vec<&String> = ranking.iter().filter(|one| one.1 == *lines).map(|one| &one.0).collect();
+    if report.find.rank.is_none() && ties.len() > 1 {
+        return;
+    }
     let what = if report.find.by_folder { "folder" } else { "file" };
     if ranking.len() == 1 {
         if report.find.rank.is_some() {
@@ -152,7 +156,6 @@ fn ranked(text: &mut String, report: &Report<'_>) {
         }
         return;
     }
-    let ties: Vec<&String> = ranking.iter().filter(|one| one.1 == *lines).map(|one| &one.0).collect();
     let which = if most { "the most" } else { "the fewest of those that have any" };
     // What was not counted to the end may have more.
     let unsure = !report.found.open.is_empty() || ranking.iter().any(|one| one.2 && (one.0 != *first || !most));

@@ -233,7 +233,8 @@ fn place(text: &str) -> Place {
 }
 
 fn is_glob(text: &str) -> bool {
-    text.contains('*') || (text.contains('[') && text.contains(']') && text.contains('/'))
+    // Brackets alone are part of names such as `[id].tsx`.
+    text.contains('*')
 }
 
 fn looks_like_path(text: &str) -> bool {
