@@ -8,7 +8,6 @@ mod words;
 
 pub(super) use self::pattern::{Kind as PatternKind, Pattern};
 pub(super) use self::scope::is_file_name;
-use self::words::Token;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,9 +130,8 @@ impl Ask {
     }
 
     /// The request with what a later one says in other words.
-    fn with(&self, tokens: &[Token], used: &[bool], scope: Scope) -> Self {
+    fn with(&self, scope: Scope, patterns: Vec<Pattern>) -> Self {
         let mut ask = self.clone();
-        let patterns = object::read(tokens, used);
         match &mut ask {
             Self::Find(find) if !scope.is_empty() || !patterns.is_empty() => {
                 find.scope.replace(scope);

@@ -12,8 +12,7 @@ const TRIGGERS: &str = "occurrences of|occurrence of|mentions of|mention of|inst
      look for|looking for|grep for|grep|say the word|how often does|how often is|how often do|how often are|\
      how many times does|how many times is|how many times do|find|locate|search|rg|where is|where are|\
      where do i use|where do we use|where does|where do|uses|use|using|number of|how many|count|list|show|\
-     show me|give me|most|fewest|least|have|has|is there|are there|every|all|any|what about|how about|for|\
-     and|now";
+     show me|give me|most|fewest|least|have|has|is there|are there|every|all|any|what about|how about|by|for|and|now";
 
 const LEADS: &str = "every all each any the a an me my our single of some for word string text pattern phrase literal regex \
      regexp keyword identifier name term total number many times most fewest occurrences occurrence mentions \
@@ -29,7 +28,7 @@ const NOUNS: &str = "comment comments marker markers line lines statement statem
      string strings word words text keyword keywords macro macros entry entries note notes tag tags item \
      items use uses usage usages mention mentions instance instances match matches place places reference \
      references thing things file files annotation annotations time times spot spots location locations \
-     pattern blocks import imports exactly case folder folders directory directories one ones anything";
+     pattern blocks import imports exactly case folder folders directory directories one ones anything everything contents content";
 const AND: &str = "and or & plus nor";
 
 /// Words that say that something is defined, and how that is written in programs.
@@ -48,8 +47,7 @@ const ANY_DEFINITION: &str =
 const NAMED: &str = "named called";
 
 /// What is to be found; nothing where the request does not say.
-pub(super) fn read(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
-    let ignore_case = ignores_case(tokens);
+pub(super) fn read(tokens: &[Token], used: &[bool], ignore_case: bool) -> Vec<Pattern> {
     let whole_word = has(tokens, "whole word") || has(tokens, "whole words") || has(tokens, "exact word");
     let free: Vec<&Token> =
         tokens.iter().zip(used).map(|(token, used)| (token, *used)).filter(|(_, used)| !used).map(|(t, _)| t).collect();
@@ -99,11 +97,19 @@ fn after(tokens: &[Token], at: usize, phrase: &str) -> Option<usize> {
     Some(at)
 }
 
-fn ignores_case(tokens: &[Token]) -> bool {
-    const PHRASES: &str = "case insensitive|case insensitively|case-insensitive|case-insensitively|ignoring case|ignore case|\
-     ignoring the case|any case|regardless of case|upper or lower case|either case|whatever the case|\
-     case does not matter|no matter the case|upper and lower case";
-    has(tokens, PHRASES)
+/// Whether capitals and small letters are the same; marks the words that say so.
+pub(super) fn ignores_case(tokens: &[Token], used: &mut [bool]) -> bool {
+    const PHRASES: &str = "case insensitive|case insensitively|case-insensitive|case-insensitively|ignoring case|\
+     ignore case|ignoring the case|any case|regardless of case|upper or lower case|either case|whatever the case|\
+     case does not matter|no matter the case|upper and lower case|-i|-ri|-rni|-rin|-ni";
+    let mut ignores = false;
+    for at in 0..tokens.len() {
+        if let Some(end) = PHRASES.split('|').find_map(|phrase| after(tokens, at, phrase)) {
+            ignores = true;
+            used.iter_mut().take(end).skip(at).for_each(|used| *used = true);
+        }
+    }
+    ignores
 }
 
 /// `functions named x`, `struct X`, `where is X defined`.
@@ -171,7 +177,11 @@ fn object(tokens: &[Token], used: &[bool], trigger: &str) -> Option<Vec<Pattern>
             return None;
         }
         let (mut words, mut from, mut word) = (Vec::new(), from, false);
-        while let Some(token) = tokens.get(from).filter(|token| used.get(from) == Some(&false) && token.is(LEADS)) {
+        // The flags of `grep -i text`.
+        while tokens.get(from).is_some_and(|token| token.is_word() && token.text.starts_with('-')) {
+            from += 1;
+        }
+        while let Some(token) = tokens.get(from).filter(|token| used.get(from) == Some(&false) && is_lead(token)) {
             // `the word X` asks for a word.
             word = token.is("word identifier");
             from += 1;
@@ -199,6 +209,10 @@ fn object(tokens: &[Token], used: &[bool], trigger: &str) -> Option<Vec<Pattern>
         let patterns = patterns(&words, word);
         (!patterns.is_empty()).then_some(patterns)
     })
+}
+
+fn is_lead(token: &Token) -> bool {
+    token.is(LEADS) || token.is("top first") || (token.is_word() && token.text.chars().all(|c| c.is_ascii_digit()))
 }
 
 /// Words that go on with another request.

@@ -19,12 +19,13 @@ const ASKS: &str = "find search grep list show count how which where what's summ
 pub(super) fn read(text: &str, before: &Ask) -> Ask {
     let tokens = tokens(text);
     let mut used = vec![false; tokens.len()];
+    let ignore_case = object::ignores_case(&tokens, &mut used);
     let scope = scope::read(&tokens, &mut used);
     let goes_on = tokens.first().is_some_and(|t| t.is("and now only same also but or just in"))
         || has(tokens.get(..2).unwrap_or_default(), "what about|how about");
     let asks = tokens.iter().any(|t| t.is(ASKS)) && !has(tokens.get(..2).unwrap_or_default(), "how about");
     if goes_on && !asks {
-        return before.with(&tokens, &used, scope);
+        return before.with(scope, object::read(&tokens, &used, ignore_case));
     }
     let changes = tokens.iter().position(|t| t.is(CHANGES));
     let first = tokens.iter().find(|t| !t.is(POLITE));
@@ -33,7 +34,7 @@ pub(super) fn read(text: &str, before: &Ask) -> Ask {
     }
     let later =
         changes.is_some_and(|at| at.checked_sub(1).and_then(|at| tokens.get(at)).is_some_and(|t| t.is("and then to")));
-    let patterns = object::read(&tokens, &used);
+    let patterns = object::read(&tokens, &used, ignore_case);
     about_files(&tokens, &used, &scope, &patterns).unwrap_or_else(|| find(&tokens, scope, patterns, later))
 }
 
@@ -63,9 +64,12 @@ fn find(tokens: &[Token], scope: Scope, patterns: Vec<Pattern>, changes: bool) -
         has(tokens, "don't contain|not contain|without any|don't mention|not mention|don't have|lack|lacking")
             || tokens.iter().any(|t| t.is("don't doesn't lacks without"));
     let question = tokens.iter().any(|t| {
-        t.is(ASKS) || t.is("is are does do every all number occurrences any most lines uses mentions usages fewest")
+        t.is(ASKS)
+            || t.is("what is are does do every all number occurrences any most lines uses mentions usages fewest")
     });
-    let speaks = tokens.iter().any(|t| t.is("you yourself your joke hello hi thanks weather why"));
+    // `Can you find` is no talk.
+    let speaks =
+        tokens.iter().skip_while(|t| t.is(POLITE)).any(|t| t.is("you yourself your joke hello hi thanks weather why"));
     if negative {
         return Ask::Other(Other::Missing);
     }
@@ -115,7 +119,11 @@ fn about_files(tokens: &[Token], used: &[bool], scope: &Scope, patterns: &[Patte
         return None;
     }
     let counts = any("count many number total");
-    if any("lines line loc longest shortest") && (counts || any("loc longest shortest length")) && lines_only(patterns)
+    let long = has(tokens, "how long is|how long are");
+    if (long && !scope.is_empty())
+        || any("lines line loc longest shortest")
+            && (counts || any("loc longest shortest length"))
+            && lines_only(patterns)
     {
         return Some(Ask::Lines(scope.clone(), rank(tokens)));
     }
@@ -133,7 +141,7 @@ fn about_files(tokens: &[Token], used: &[bool], scope: &Scope, patterns: &[Patte
 
 /// Whether there is no pattern but the words of a question about files.
 fn lines_only(patterns: &[Pattern]) -> bool {
-    const WORDS: &str = "line lines file files code loc long length";
+    const WORDS: &str = "line lines file files code loc long length of in how";
     patterns.iter().all(|p| p.shown.split(' ').all(|word| WORDS.split(' ').any(|known| known == word.to_lowercase())))
 }
 
@@ -154,7 +162,12 @@ fn listing(tokens: &[Token], used: &[bool], scope: &Scope, patterns: &[Pattern])
         let what = if files || !folders { What::Files } else { What::Folders };
         return Some(Ask::Files(Files { scope, name: Some(name), what, deep: true, counts }));
     }
-    let here = has(tokens, "what is here|what's here|what is in|what's in|ls|tree|what do we have|what is there");
+    let here =
+        has(
+            tokens,
+            "what is here|what's here|what is in|what's in|ls|tree|what do we have|what is there|\
+         list everything|show everything|list the contents|show the contents",
+        ) || (patterns.is_empty() && !scope.paths.is_empty() && tokens.first().is_some_and(|t| t.is("list show")));
     let asks = any("list show what which count how find give number see tell all every print");
     let globs = !scope.globs.is_empty() && patterns.iter().all(|p| lines_only(std::slice::from_ref(p)));
     if !(here || ((files || folders || globs) && asks)) {

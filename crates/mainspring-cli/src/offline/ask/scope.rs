@@ -60,7 +60,7 @@ enum Place {
 /// Reads the places out of a request, and marks the tokens that name them.
 pub(super) fn read(tokens: &[Token], used: &mut [bool]) -> Scope {
     let mut scope = Scope::default();
-    let mut at = 0;
+    let mut at = if command(tokens, used, &mut scope) { tokens.len() } else { 0 };
     while at < tokens.len() {
         at = step(tokens, at, used, &mut scope).max(at + 1);
     }
@@ -110,6 +110,12 @@ fn step(tokens: &[Token], at: usize, used: &mut [bool], scope: &mut Scope) -> us
     let next = |n: usize| tokens.get(at + n);
     let out = token.is(OUT) || (token.is("but not") && next(1).is_some_and(|t| t.is("not in")));
     let inside = token.is(IN) || (token.is("not") && next(1).is_some_and(|t| t.is(IN)));
+    if used.get(at) == Some(&true) {
+        return at + 1;
+    }
+    if out && next(1).is_some_and(|t| t.is("hidden ignored gitignored")) {
+        return at + 2;
+    }
     if out || inside {
         let mut from = at + 1;
         while tokens.get(from).is_some_and(|t| t.is(FILLERS) || (out && t.is("not in for from inside"))) {
@@ -154,16 +160,35 @@ fn step(tokens: &[Token], at: usize, used: &mut [bool], scope: &mut Scope) -> us
     if at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| t.is(CONTAIN)) {
         return at + 1;
     }
-    places(tokens, at, false, |place| match place {
-        Place::Path(path) => {
-            scope.paths.push(path);
-            mark(used, at, at + 1);
+    let to = places(tokens, at, false, |place| match place {
+        Place::Path(path) => scope.paths.push(path),
+        Place::Glob(glob) => scope.globs.push(glob),
+    });
+    mark(used, at, to);
+    to
+}
+
+/// `grep -i text folder` and `ls folder`, as typed at a prompt: the words behind the text are places.
+fn command(tokens: &[Token], used: &mut [bool], scope: &mut Scope) -> bool {
+    let Some(first) = tokens.first().filter(|first| first.is("grep egrep rg ls tree dir")) else { return false };
+    let flags = tokens.iter().skip(1).take_while(|token| token.is_word() && token.text.starts_with('-')).count();
+    let from = 1 + flags + usize::from(first.is("grep egrep rg"));
+    let rest = tokens.get(from..).unwrap_or_default();
+    let is_place =
+        |token: &Token| token.is_word() && !token.is(NO_FOLDERS) && !token.is(IN) && !token.is("for all every");
+    if rest.len() > 4 || !rest.iter().all(is_place) || tokens.iter().any(|token| token.end == End::Comma) {
+        return false;
+    }
+    // What stands in the place of the text is no place, whatever it looks like.
+    for token in rest {
+        match as_place(token, true).unwrap_or_else(|| Place::Path(clean(&token.text))) {
+            Place::Path(path) => scope.paths.push(path),
+            Place::Glob(glob) => scope.globs.push(glob),
         }
-        Place::Glob(glob) => {
-            scope.globs.push(glob);
-            mark(used, at, at + 1);
-        }
-    })
+    }
+    mark(used, 1, 1 + flags);
+    mark(used, from, tokens.len());
+    true
 }
 
 /// The glob of a kind of files that is called by its language.
@@ -239,6 +264,9 @@ fn is_glob(text: &str) -> bool {
 
 fn looks_like_path(text: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || "._-/+@~ *?[]{},".contains(c);
+    if text.starts_with("./") {
+        return true;
+    }
     if text.contains("://") || !text.chars().all(plain) || text.contains("  ") {
         return false;
     }
@@ -248,8 +276,7 @@ fn looks_like_path(text: &str) -> bool {
     if text.contains('/') {
         // `TODO/FIXME` and `and/or` are two words.
         let capitals = text.split('/').all(|part| part.len() > 2 && part.chars().all(char::is_uppercase));
-        return !capitals && !matches!(text, "and/or" | "either/or" | "/") && !text.contains(' ')
-            || text.starts_with("./");
+        return !capitals && !matches!(text, "and/or" | "either/or" | "/") && !text.contains(' ');
     }
     is_file_name(text)
 }

@@ -116,7 +116,7 @@ fn trim(word: &str) -> (String, End) {
             ',' | ';' | '?' => true,
             // `println!` is a name where the sentence goes on.
             '!' => !rest.is_empty() && end == End::Part,
-            '.' => !matches!(word, "." | "..") && !rest.ends_with('/') && !rest.ends_with(".."),
+            '.' => !matches!(word, "." | "..") && !word.ends_with("/.."),
             ':' => !rest.ends_with(':'),
             ')' => word.matches(')').count() > word.matches('(').count(),
             '—' | '–' => true,

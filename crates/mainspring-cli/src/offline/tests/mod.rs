@@ -67,7 +67,7 @@ fn ask(folder: &Path, prompt: &str) -> String {
 fn number(text: &str, unit: &str) -> Option<(usize, bool)> {
     let bold = text.split("**").nth(1)?;
     let words: Vec<&str> = bold.split_whitespace().collect();
-    let at = words.iter().position(|word| word.trim_end_matches('s').trim_end_matches("s.") == unit)?;
+    let at = words.iter().position(|word| word.trim_end_matches(['.', ',', 's']) == unit)?;
     let at = (0..at).rev().find(|at| words[*at].parse::<usize>().is_ok())?;
     Some((words[at].parse().unwrap(), words[..at].ends_with(&["at", "least"])))
 }
