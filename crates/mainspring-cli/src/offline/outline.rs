@@ -33,7 +33,8 @@ pub(super) fn text(path: &str, pages: usize, desk: &Desk) -> Result<Result<Text,
         };
         let page = if done.failed { None } else { results::page(&done.text) };
         let Some(page) = page else {
-            return Ok(if text.lines.is_empty() { Err(done.text.clone()) } else { Ok(text) });
+            let said = done.text.lines().next().unwrap_or_default().chars().take(200).collect();
+            return Ok(if text.lines.is_empty() { Err(said) } else { Ok(text) });
         };
         text.lines.extend(page.lines);
         text.total = page.total;

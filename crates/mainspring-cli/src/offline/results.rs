@@ -132,13 +132,17 @@ fn summary(text: &str) -> Option<(usize, usize, &str)> {
 /// Reads an answer of `list`.
 pub(super) fn listing(text: &str) -> Listing {
     let mut listing = Listing { whole: true, ..Listing::default() };
-    for line in text.lines() {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
         if let Some(problem) = line.strip_prefix("[not looked into: ") {
             listing.unread.push(problem.strip_suffix(']').unwrap_or(problem).to_owned());
-        } else if line.starts_with('[') && line.contains(" shown, there is more: ")
-            || line.starts_with("[… ") && line.ends_with(" bytes left out …]")
-        {
+        } else if line.starts_with('[') && line.contains(" shown, there is more: ") {
             listing.whole = false;
+        } else if is_gap(line) {
+            // The names at both ends of the gap are not whole either.
+            listing.whole = false;
+            listing.entries.pop();
+            lines.next();
         } else if !line.is_empty() && line != "[nothing]" {
             let (path, kind) = match (line.strip_suffix('/'), line.strip_suffix(" (link)")) {
                 (Some(folder), _) => (folder, Kind::Folder),
@@ -149,6 +153,11 @@ pub(super) fn listing(text: &str) -> Listing {
         }
     }
     listing
+}
+
+/// What stands in the middle of a result that was too long for the run.
+fn is_gap(line: &str) -> bool {
+    line.starts_with("[… ") && line.ends_with(" bytes left out …]")
 }
 
 /// Reads an answer of `read` by lines; `None` where it is none.
@@ -163,7 +172,7 @@ pub(super) fn page(text: &str) -> Option<Page> {
                 let cut = long(text);
                 page.lines.push((number, Line { text: cut.unwrap_or(text).to_owned(), cut: cut.is_some() }));
             }
-            None if line.starts_with('[') => {
+            None if line.starts_with('[') && !is_gap(line) => {
                 behind = true;
                 page.notes.push(line.trim_start_matches('[').trim_end_matches(']').to_owned());
             }

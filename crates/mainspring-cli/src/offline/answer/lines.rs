@@ -40,6 +40,7 @@ pub(in crate::offline) fn lines(report: &Report<'_>) -> String {
     let place = place(scope);
     let (lines, files) = (found.lines(), found.files.len());
     let least = if found.is_whole() { "" } else { "at least " };
+    let least_files = if found.open.is_empty() { "" } else { "at least " };
     if lines == 0 {
         let _ = match found.is_whole() && found.failed.is_empty() {
             true => writeln!(text, "No line {place} has {what}."),
@@ -52,7 +53,7 @@ pub(in crate::offline) fn lines(report: &Report<'_>) -> String {
         let verb = if lines == 1 { "has" } else { "have" };
         let _ = writeln!(
             text,
-            "**{least}{} in {least}{}** {place} {verb} {what}.",
+            "**{least}{} in {least_files}{}** {place} {verb} {what}.",
             count(lines, "matching line"),
             count(files, "file")
         );

@@ -235,7 +235,7 @@ fn patterns(words: &[&Token], word: bool) -> Vec<Pattern> {
             parts.push(Vec::new());
         }
     }
-    parts.retain(|part| !part.is_empty());
+    parts.retain(|part| !part.iter().all(|token| token.is(LEADS)));
     if parts.is_empty() {
         return Vec::new();
     }

@@ -32,9 +32,8 @@ impl Pattern {
 
     /// Text that is no part of a longer word.
     pub(crate) fn word(text: &str) -> Self {
-        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-        let before = if is_word(text.chars().next()) { r"\b" } else { "" };
-        let after = if is_word(text.chars().next_back()) { r"\b" } else { "" };
+        let before = if text.chars().next().is_some_and(is_word) { r"\b" } else { "" };
+        let after = if text.chars().next_back().is_some_and(is_word) { r"\b" } else { "" };
         let pattern = format!("{before}{}{after}", escaped(text));
         Self { text: pattern, literal: false, ignore_case: false, shown: text.to_owned(), kind: Kind::Word }
     }
@@ -58,8 +57,14 @@ impl Pattern {
 
     /// Whether a line matches; `None` where only the search can tell.
     pub(crate) fn judges(&self, line: &str) -> Option<bool> {
+        // Beyond ASCII the search knows more letters that are the same, and more letters at all.
+        let plain = line.is_ascii() && self.shown.is_ascii();
         match self.kind {
             Kind::Text if !self.ignore_case => Some(line.contains(&self.text)),
+            Kind::Text if plain => Some(line.to_ascii_lowercase().contains(&self.text.to_ascii_lowercase())),
+            Kind::Word if plain && !self.ignore_case && self.shown.chars().all(is_word) => {
+                Some(line.split(|c| !is_word(c)).any(|word| word == self.shown))
+            }
             _ => None,
         }
     }
@@ -68,6 +73,11 @@ impl Pattern {
     pub(crate) fn ignoring_case(self, ignore_case: bool) -> Self {
         Self { ignore_case, ..self }
     }
+}
+
+/// Whether a character is part of a word, to the search.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// A text as an expression that matches it.

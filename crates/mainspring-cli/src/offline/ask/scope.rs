@@ -304,10 +304,12 @@ fn is_bare(token: &Token, next: Option<&Token>) -> bool {
             next.is("and or which that how say tell with for but except excluding then ignoring case please without is has have contain contains mention mentions use uses the there")
         });
     let name = token.text.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
+    // At the end of a sentence it is no article.
+    let letter = token.end == End::Part && token.is("a");
     token.is_word()
         && name
         && ends
-        && !token.is(NO_FOLDERS)
+        && (letter || !token.is(NO_FOLDERS))
         && !token.is(HERE)
         && !token.is(FILLERS)
         && !token.is(FOLDERS)

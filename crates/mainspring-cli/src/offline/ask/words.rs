@@ -72,7 +72,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         let path_next = tokens.last().is_some_and(|token| token.is(BEFORE_PATHS));
-        let found = quoted(&chars, at).or_else(|| (c == '/' && !path_next).then(|| regex(&chars, at))?);
+        let found = quoted(&chars, at).or_else(|| {
+            (c == '/').then(|| regex(&chars, at))?.filter(|(inner, ..)| {
+                // No folder has such a name.
+                !path_next || inner.contains(['\\', '|', '(', '[', '^', '$', '+'])
+            })
+        });
         if let Some((inner, kind, next)) = found {
             at = next;
             let mut end = End::Nothing;
