@@ -14,7 +14,7 @@ use super::{
 /// Deeper than folders are.
 const DEEP: usize = 256;
 /// As many files are measured for one request.
-const MEASURED: usize = 400;
+const MEASURED: usize = 700;
 
 /// The arguments of `read`.
 #[derive(Serialize)]

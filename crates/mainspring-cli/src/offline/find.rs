@@ -160,6 +160,9 @@ impl Seek<'_> {
             other => other?,
         };
         if done.failed {
+            if kind != Place::Unknown {
+                found.open.push(path.to_owned());
+            }
             found.failed.push((path.to_owned(), done.text.clone()));
             return Ok(());
         }
@@ -197,8 +200,9 @@ impl Seek<'_> {
         let last = matches.files.pop().filter(|_| matches.ordered);
         let first = last.as_ref().and_then(|file| below(path, &file.path)).and_then(|rest| rest.split('/').next());
         let first = first.unwrap_or_default().to_owned();
-        for file in matches.files {
-            found.take(file, matches.ordered);
+        // What does not add up is not to be trusted at all.
+        for file in matches.files.into_iter().filter(|_| matches.ordered) {
+            found.take(file, true);
         }
         if let Some(last) = last {
             found.take(last, false);
@@ -229,7 +233,10 @@ impl Seek<'_> {
     /// A single file with more matches than a search shows: it is read, where its lines can be judged here.
     fn rest_of_file(&self, path: &str, matches: Matches, found: &mut Found) -> Result<(), Stuck> {
         // The path as the search shows it, which is without links and dots.
-        let Some(file) = matches.files.into_iter().next_back() else { return Ok(()) };
+        let Some(file) = matches.files.into_iter().next_back().filter(|_| matches.ordered) else {
+            found.open.push(path.to_owned());
+            return Ok(());
+        };
         let shown = file.path.clone();
         let read = if self.pattern.judges("").is_some() {
             outline::text(path, PAGES, self.desk)?

@@ -17,7 +17,7 @@ use super::{ask::Ask, work};
 /// How many calls are made at once.
 const BATCH: usize = 16;
 /// How many calls are made for one request. What is not known then is said to be not known.
-const MOST_CALLS: usize = 480;
+const MOST_CALLS: usize = 1000;
 /// How many answers with calls are made for one request; below the limit that a run has by default.
 const MOST_TURNS: usize = 80;
 

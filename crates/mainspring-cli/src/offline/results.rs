@@ -76,7 +76,7 @@ const CUT: &str = " …";
 pub(super) fn matches(text: &str) -> Matches {
     let mut found = Matches::default();
     let mut lines = text.split('\n').peekable();
-    let (mut shown, mut ended) = (0, false);
+    let (mut shown, mut ended, mut strange) = (0, false, false);
     while let Some(line) = lines.next() {
         if let Some((path, binary)) = header(line).filter(|_| lines.peek().is_some_and(|next| hit(next).is_some())) {
             let mut file = FileMatches { path: path.to_owned(), binary, ..FileMatches::default() };
@@ -97,10 +97,13 @@ pub(super) fn matches(text: &str) -> Matches {
             let Some((count, files, rest)) = summary(rest) else { break };
             ended = true;
             // What does not add up was cut, or has names that cannot be told from the text.
-            found.ordered = count == shown && files == found.files.len();
+            found.ordered = !strange && count == shown && files == found.files.len();
             found.whole = found.ordered && rest == "]";
         } else if let Some(problem) = line.strip_prefix("[not searched: ") {
             found.unread.push(problem.strip_suffix(']').unwrap_or(problem).to_owned());
+        } else if !ended && !line.is_empty() {
+            // A name of two lines, or what a gap has left.
+            strange = true;
         }
     }
     found

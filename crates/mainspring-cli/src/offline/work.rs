@@ -114,7 +114,8 @@ pub(super) fn whereabouts(
     failed: &[(String, String)],
     desk: &Desk,
 ) -> Result<(Scope, Vec<Moved>), Stuck> {
-    let missing = failed.iter().filter(|(_, said)| said.contains(MISSING)).map(|(path, _)| path);
+    let missing = failed.iter().filter(|(path, said)| said.contains(MISSING) && scope.paths.contains(path));
+    let missing = missing.map(|(path, _)| path);
     let moved = plan::all(missing.map(|path| locate(path, scope.all, desk)))?;
     let mut scope = scope.clone();
     scope.paths.retain(|path| moved.iter().all(|one| one.asked != *path));

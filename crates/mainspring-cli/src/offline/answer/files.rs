@@ -95,9 +95,9 @@ pub(in crate::offline) fn measures(
                 (Rank::Most, Measure::Bytes) => "largest",
                 (Rank::Fewest, Measure::Bytes) => "smallest",
             };
-            let so_far = if partial { "as far as was counted, " } else { "" };
+            let the = if partial { "As far as was counted, the" } else { "The" };
             let also = if ties > 1 { format!(", as {} have", count(ties - 1, "other file")) } else { String::new() };
-            let _ = writeln!(text, "The {which} is {so_far}`{first}` with {}{also}.", counted(*most));
+            let _ = writeln!(text, "{the} {which} is `{first}` with {}{also}.", counted(*most));
         }
         text.push('\n');
         for (path, number) in files.iter().take(RANKED) {

@@ -188,9 +188,13 @@ fn shown(text: &mut String, report: &Report<'_>) {
     if let Some(more) = ranking.len().checked_sub(files).filter(|more| *more > 0) {
         let rest: usize = ranking.iter().skip(files).map(|one| one.1).sum();
         let what = if report.find.by_folder { "folder" } else { "file" };
-        let _ = writeln!(text, "- {} more: {} together", count(more, what), count(rest, "line"));
+        let _ = writeln!(text, "- {more} more {}: {} together", plural(more, what), count(rest, "line"));
     }
     text.push('\n');
+}
+
+fn plural(number: usize, what: &str) -> String {
+    format!("{what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn examples(text: &mut String, hits: Option<&Hits>, most: usize) {
@@ -224,6 +228,9 @@ fn how(text: &mut String, report: &Report<'_>) {
                 pattern.text
             );
         }
+    }
+    if report.find.patterns.iter().any(|pattern| pattern.guessed) {
+        text.push_str("I looked for these words as they stand, because I don't know what words mean.\n");
     }
     if !report.scope.without.is_empty() {
         let out: Vec<String> = report.scope.without.iter().map(|one| format!("`{one}`")).collect();

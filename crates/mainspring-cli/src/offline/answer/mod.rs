@@ -89,7 +89,7 @@ pub(super) fn other(other: Other) -> String {
     format!(
         "{first} I am demo/offline: a small set of fixed rules that ships with this program, not a language model. I can \
          find and count lines, list and count files, and show the headings of a file. For example:\n\n\
-         - `Find every TODO in src/ and say which file has most`\n\
+         - `Find every TODO and say which file has most`\n\
          - `How many .md files are here?`\n\
          - `Summarise README.md`\n\n\
          For everything else a real model is needed: set a key such as ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, \

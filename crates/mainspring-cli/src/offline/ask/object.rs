@@ -122,9 +122,19 @@ fn definition(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
             .filter(|_| free(at))
             .and_then(|token| DEFINITIONS.iter().find(|(words, _)| token.is(words)).map(|(_, keywords)| *keywords))
     };
+    let tests = ["how many", "number of", "count"].iter().any(|lead| {
+        ["tests", "test functions", "test cases"]
+            .iter()
+            .any(|what| has(tokens, &format!("{lead} {what}|{lead} the {what}")))
+    });
+    if tests {
+        return vec![Pattern::tests()];
+    }
     for at in 0..tokens.len() {
         let Some(keywords) = wanted(at) else { continue };
         let what = tokens.get(at).map(|token| token.lower.clone()).unwrap_or_default();
+        let items =
+            usize::from(tokens.get(at + 1).is_some_and(|next| next.is("definition definitions declarations items")));
         for (phrase, begins) in [
             ("named", false),
             ("called", false),
@@ -134,7 +144,7 @@ fn definition(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
             ("whose names start with", true),
             ("whose name begins with", true),
         ] {
-            if let Some(next) = after(tokens, at + 1, phrase)
+            if let Some(next) = after(tokens, at + 1 + items, phrase)
                 && let Some(token) = name(next)
             {
                 return vec![Pattern::definition(keywords, Some((&token.text, begins)), &what)];
@@ -245,7 +255,7 @@ fn patterns(words: &[&Token], word: bool) -> Vec<Pattern> {
             ([one], _) => vec![pattern(&singular(&one.text))],
             (_, 1) => {
                 let phrase: Vec<&str> = part.iter().map(|token| token.text.as_str()).collect();
-                vec![pattern(&phrase.join(" "))]
+                vec![Pattern { guessed: true, ..pattern(&phrase.join(" ")) }]
             }
             (many, _) => many.iter().map(|token| pattern(&singular(&token.text))).collect(),
         };
@@ -254,7 +264,9 @@ fn patterns(words: &[&Token], word: bool) -> Vec<Pattern> {
         Some(_) if token.text.chars().all(|c| c.is_uppercase() || c == '/') => token.text.split('/').collect(),
         _ => vec![token.text.as_str()],
     });
-    each.filter(|text| !text.is_empty()).map(|text| pattern(&singular(text))).collect()
+    let guessed = |text: &str| text.chars().all(|c| c.is_lowercase() || c == '-') && !word;
+    let each = each.filter(|text| !text.is_empty());
+    each.map(|text| Pattern { guessed: guessed(text), ..pattern(&singular(text)) }).collect()
 }
 
 /// `TODOs` and `TODO's` are of `TODO`.

@@ -11,6 +11,8 @@ pub(crate) struct Pattern {
     /// As it was asked for.
     pub(crate) shown: String,
     pub(crate) kind: Kind,
+    /// Whether it is words of English that may mean something else.
+    pub(crate) guessed: bool,
 }
 
 /// How it is meant.
@@ -27,7 +29,7 @@ impl Pattern {
     /// Plain text.
     pub(crate) fn text(text: &str) -> Self {
         let text = text.to_owned();
-        Self { shown: text.clone(), text, literal: true, ignore_case: false, kind: Kind::Text }
+        Self { shown: text.clone(), text, literal: true, ignore_case: false, kind: Kind::Text, guessed: false }
     }
 
     /// Text that is no part of a longer word.
@@ -35,12 +37,26 @@ impl Pattern {
         let before = if text.chars().next().is_some_and(is_word) { r"\b" } else { "" };
         let after = if text.chars().next_back().is_some_and(is_word) { r"\b" } else { "" };
         let pattern = format!("{before}{}{after}", escaped(text));
-        Self { text: pattern, literal: false, ignore_case: false, shown: text.to_owned(), kind: Kind::Word }
+        Self {
+            text: pattern,
+            literal: false,
+            ignore_case: false,
+            shown: text.to_owned(),
+            kind: Kind::Word,
+            guessed: false,
+        }
     }
 
     /// A regular expression.
     pub(crate) fn regex(text: &str) -> Self {
         Self { literal: false, kind: Kind::Regex, ..Self::text(text) }
+    }
+
+    /// Lines that begin a test in Rust, Python or JavaScript.
+    pub(crate) fn tests() -> Self {
+        let text = r"#\[(?:\w+::)*test\b|^\s*(?:async )?def test_|^\s*(?:it|test)\(".to_owned();
+        let kind = Kind::Definition("the beginning of a test".to_owned());
+        Self { text, literal: false, ignore_case: false, shown: String::new(), kind, guessed: false }
     }
 
     /// Lines that define something, by the keywords of several languages; with a name, and whether it only begins so.
@@ -52,7 +68,14 @@ impl Pattern {
         };
         let shown = name.map_or_else(String::new, |(name, _)| name.to_owned());
         let kind = Kind::Definition(what.to_owned());
-        Self { text: format!(r"\b(?:{keywords})\s+{rest}"), literal: false, ignore_case: false, shown, kind }
+        Self {
+            text: format!(r"\b(?:{keywords})\s+{rest}"),
+            literal: false,
+            ignore_case: false,
+            shown,
+            kind,
+            guessed: false,
+        }
     }
 
     /// Whether a line matches; `None` where only the search can tell.

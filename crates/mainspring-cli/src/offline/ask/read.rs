@@ -27,6 +27,15 @@ pub(super) fn read(text: &str, before: &Ask) -> Ask {
     if goes_on && !asks {
         return before.with(scope, object::read(&tokens, &used, ignore_case));
     }
+    // `Which one has the most?` is about what was found.
+    if let (Ask::Find(found), Some(rank), []) =
+        (before, rank(&tokens), object::read(&tokens, &used, ignore_case).as_slice())
+        && scope.is_empty()
+        && has(&tokens, "which|what|who")
+        && !has(&tokens, "biggest|largest|longest|smallest|shortest")
+    {
+        return Ask::Find(Find { rank: Some(rank), ..found.clone() });
+    }
     let changes = tokens.iter().position(|t| t.is(CHANGES));
     let first = tokens.iter().find(|t| !t.is(POLITE));
     if first.is_some_and(|t| t.is(CHANGES)) {
@@ -65,7 +74,7 @@ fn find(tokens: &[Token], scope: Scope, patterns: Vec<Pattern>, changes: bool) -
             || tokens.iter().any(|t| t.is("don't doesn't lacks without"));
     let question = tokens.iter().any(|t| {
         t.is(ASKS)
-            || t.is("what is are does do every all number occurrences any most lines uses mentions usages fewest")
+            || t.is("what top is are does do every all number occurrences any most lines uses mentions usages fewest")
     });
     // `Can you find` is no talk.
     let speaks =
@@ -108,7 +117,7 @@ fn about_files(tokens: &[Token], used: &[bool], scope: &Scope, patterns: &[Patte
     let outlines =
         any("summarise summarize summary outline headings heading sections overview toc explain describe gist")
             || has(tokens, "table of contents|what's in|what is in")
-            || (any("about") && any("what what's"));
+            || (any("about do does") && any("what what's") && file.is_some());
     if outlines
         && !any("find search count")
         && let Some(path) = file.clone().or_else(|| path.clone().filter(|_| any("file headings outline heading")))

@@ -6,7 +6,7 @@ use super::{
     words::{End, Kind, Token},
 };
 
-const IN: &str = "in under inside within across throughout below beneath underneath";
+const IN: &str = "through in under inside within across throughout below beneath underneath";
 const OUT: &str = "except excluding without outside exclude skip skipping ignoring besides";
 /// Words behind which a file name is text to be found.
 const CONTAIN: &str = "contain contains containing mention mentions mentioning reference references import imports importing \
@@ -145,6 +145,15 @@ fn step(tokens: &[Token], at: usize, used: &mut [bool], scope: &mut Scope) -> us
             return from + 1;
         }
         return at + 1;
+    }
+    // `search docs for text`.
+    if token.is("search grep scan check")
+        && next(2).is_some_and(|t| t.is("for"))
+        && next(1).is_some_and(|t| is_bare(t, next(2)))
+    {
+        scope.paths.extend(next(1).map(|t| clean(&t.text)));
+        mark(used, at + 1, at + 2);
+        return at + 2;
     }
     if token.is("hidden ignored gitignored") && !next(1).is_some_and(|t| t.is("case")) {
         scope.all = true;

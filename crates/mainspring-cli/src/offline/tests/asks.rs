@@ -145,6 +145,12 @@ fn finding() {
         ("find error handling in docs", "find error handling in docs"),
         ("In crates/, find every TODO.", "find TODO in crates"),
         ("crates/: how many TODOs?", "find TODO in crates"),
+        ("search crates for 'impl Provider for'", "find impl Provider for in crates"),
+        ("search docs for TODO", "find TODO in docs"),
+        ("look through docs for TODO", "find TODO in docs"),
+        ("search everything for TODO", "find TODO"),
+        ("top 3 files by /unwrap\\(\\)/", "find /unwrap\\(\\)/, most, top 3"),
+        ("find TODO comments but only in tests", "find TODO in tests"),
         ("Suche TODO", "Chat"),
     ]);
 }
@@ -158,6 +164,8 @@ fn definitions() {
         ("where is the struct Workspace defined?", "find definitions Workspace"),
         ("Where is Workspace defined?", "find definitions Workspace"),
         ("find functions starting with parse_ in src", "find functions parse_ in src"),
+        ("find all struct definitions named Agent", "find struct Agent"),
+        ("How many tests are there in crates?", "find the beginning of a test in crates"),
         ("which file has the most functions in src", "find functions in src, most"),
     ]);
 }
@@ -210,6 +218,7 @@ fn outlines() {
         ("give me an overview of src/lib.rs", "outline src/lib.rs"),
         ("What is docs/run.md about?", "outline docs/run.md"),
         ("what's in CHANGELOG.md?", "outline CHANGELOG.md"),
+        ("what does src/main.rs do?", "outline src/main.rs"),
         ("show README.md", "show README.md"),
         ("read src/main.rs", "show src/main.rs"),
         ("cat Cargo.toml", "show Cargo.toml"),
@@ -246,6 +255,9 @@ fn going_on() {
         ("find TODO in crates/ >> only in *.md files", "find TODO in crates glob *.md"),
         ("how many .rs files are in src >> and in tests?", "count files in tests, deep"),
         ("summarise README.md >> and CHANGELOG.md", "outline CHANGELOG.md"),
+        ("find TODO in crates/ >> which one has the most?", "find TODO in crates, most"),
+        ("find TODO in crates/ >> and which file has fewest", "find TODO in crates, fewest"),
+        ("find TODO in crates/ >> which file is the biggest?", "sizes, most"),
         ("hello >> and in tests?", "Missing"),
         ("find TODO >> thanks", "Chat"),
     ]);

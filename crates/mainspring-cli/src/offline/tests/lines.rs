@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use super::{LOOKING, ask, talk, tree::Folder};
+use super::{
+    LOOKING, agent, ask, number, talk, talk_with,
+    tree::{Folder, contains, tree, truth},
+};
 
 fn first(text: &str) -> &str {
     text.lines().next().unwrap()
@@ -97,7 +100,7 @@ fn a_folder_that_cannot_be_read_is_said() {
     let folder = Folder::new();
     folder.put("locked/a.txt", "TODO\n").put("open/b.txt", "TODO\n");
     let locked = folder.path().join("locked");
-    fs::set_permissions(&locked, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o0)).unwrap();
     let readable = fs::read_dir(&locked).is_ok();
     let text = ask(folder.path(), "find TODO");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o755)).unwrap();
@@ -137,4 +140,47 @@ fn it_makes_no_more_calls_than_it_needs() {
     folder.put("src/a.rs", "TODO\n").put("docs/b.md", "TODO\n");
     let calls = talk(folder.path(), LOOKING, &["Find every TODO in src/ and say which file has most"]).remove(0).calls;
     assert_eq!(calls, [r#"search {"pattern":"TODO","literal":true,"path":"src","limit":1000}"#]);
+}
+
+#[test]
+fn a_result_that_the_run_cuts_is_noticed() {
+    let mut less = 0;
+    for seed in 0..40 {
+        let folder = tree(seed ^ 0xCA7);
+        let sum: usize = truth(folder.path()).lines("", |line| contains(line, "TODO"), "").values().sum();
+        let answer = talk_with(&agent(folder.path(), LOOKING, Some(400)), &["find every TODO"]).remove(0);
+        match number(&answer.text, "line") {
+            Some((lines, false)) => assert_eq!(lines, sum, "seed {seed}: {}", answer.text),
+            Some((lines, true)) => {
+                less += 1;
+                assert!(lines <= sum, "seed {seed}: {}", answer.text);
+            }
+            None => assert!(sum == 0 || answer.text.contains("not everything could be searched"), "{}", answer.text),
+        }
+    }
+    assert!(less > 5, "the cap has cut too little: {less}");
+}
+
+#[test]
+fn a_name_of_two_lines_is_not_counted_on() {
+    let folder = Folder::new();
+    folder.put("a\nb.txt", "TODO\n").put("c.txt", "TODO\n");
+    let text = ask(folder.path(), "find TODO");
+    assert!(text.starts_with("**at least 1 matching line in at least 1 file**"), "{text}");
+    assert!(text.contains("Not looked at to the end"), "{text}");
+}
+
+/// The main job of the README.
+#[test]
+fn the_repository_itself() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let truth = truth(std::path::Path::new(root).join("crates").as_path());
+    let truth = truth.lines("", |line| contains(line, "TODO"), "");
+    let text = ask(root.as_ref(), "Find every TODO in crates/ and say which file has most");
+    assert_eq!(number(&text, "line"), Some((truth.values().sum(), false)), "{text}");
+    assert_eq!(number(&text, "file"), Some((truth.len(), false)), "{text}");
+    let most = *truth.values().max().unwrap();
+    let best: Vec<_> = truth.iter().filter(|(_, lines)| **lines == most).map(|(path, _)| path).collect();
+    assert!(best.iter().any(|path| text.contains(&format!("`crates/{path}` "))), "{best:?} in {text}");
+    assert!(text.contains(&format!("{most} line")), "{text}");
 }

@@ -13,7 +13,7 @@ use std::{path::Path, sync::Arc};
 
 use agent_core::{AgentEvent, CallOptions, Tool};
 use agent_http::TokioTimer;
-use agent_loop::{Agent, Conversation, Ending};
+use agent_loop::{Agent, Conversation, Ending, RunSettings};
 use agent_tools::Workspace;
 
 use super::{MODEL, Offline};
@@ -26,7 +26,8 @@ struct Answer {
     events: Vec<AgentEvent>,
 }
 
-fn agent(folder: &Path, offered: &[&str]) -> Agent {
+/// An agent with some of the tools, of whose results it sees at most so many bytes.
+fn agent(folder: &Path, offered: &[&str], cap: Option<u64>) -> Agent {
     let workspace = Workspace::new(folder).unwrap();
     let mut agent = Agent::builder(Offline::new(), CallOptions::new(MODEL), TokioTimer::new());
     let mut tools: Vec<Arc<dyn Tool>> = agent_tools::all(&workspace).unwrap();
@@ -34,14 +35,20 @@ fn agent(folder: &Path, offered: &[&str]) -> Agent {
     for tool in tools {
         agent = agent.shared_tool(tool);
     }
-    agent.build().unwrap()
+    let mut settings = RunSettings::default();
+    settings.output_cap = cap.unwrap_or(settings.output_cap);
+    agent.settings(settings).build().unwrap()
 }
 
 /// The answers of one conversation.
 fn talk(folder: &Path, offered: &[&str], prompts: &[&str]) -> Vec<Answer> {
+    talk_with(&agent(folder, offered, None), prompts)
+}
+
+fn talk_with(agent: &Agent, prompts: &[&str]) -> Vec<Answer> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let conversation = Conversation::new(&agent(folder, offered));
+        let conversation = Conversation::new(agent);
         let mut answers = Vec::new();
         for prompt in prompts {
             let (events, report) = conversation.run(*prompt).unwrap().collect().await;
@@ -70,16 +77,4 @@ fn number(text: &str, unit: &str) -> Option<(usize, bool)> {
     let at = words.iter().position(|word| word.trim_end_matches(['.', ',', 's']) == unit)?;
     let at = (0..at).rev().find(|at| words[*at].parse::<usize>().is_ok())?;
     Some((words[at].parse().unwrap(), words[..at].ends_with(&["at", "least"])))
-}
-
-#[test]
-#[expect(clippy::print_stdout, reason = "to look at answers by hand")]
-fn by_hand() {
-    let (Ok(folder), Ok(prompts)) = (std::env::var("OFFLINE_FOLDER"), std::env::var("OFFLINE_PROMPT")) else { return };
-    for prompt in prompts.split(" | ") {
-        println!("=== {prompt}");
-        for answer in talk(Path::new(&folder), LOOKING, &prompt.split(" >> ").collect::<Vec<_>>()) {
-            println!("{} calls\n{}", answer.calls.len(), answer.text.replace(super::answer::FOOTER, ""));
-        }
-    }
 }
