@@ -99,6 +99,22 @@ fn each(text: &mut String, report: &Report<'_>) {
         let (lines, files) = (count(found.lines(), "line"), count(found.files.len(), "file"));
         let _ = writeln!(text, "- {}: {least}{lines} in {files}", pattern.describe());
     }
+    // Who asks for two things often wants the files that have both.
+    if report.found.is_whole() {
+        let all = |path: &&String| report.each.iter().all(|one| one.files.contains_key(*path));
+        let all: Vec<&str> = report.found.files.keys().filter(all).map(String::as_str).collect();
+        let each = if report.each.len() == 2 { "both" } else { "all of them" };
+        let _ = match all.as_slice() {
+            [] => writeln!(text, "No file has {each}."),
+            some => writeln!(
+                text,
+                "{} {} {each}: {}.",
+                count(some.len(), "file"),
+                if some.len() == 1 { "has" } else { "have" },
+                names(some.iter().copied(), 5)
+            ),
+        };
+    }
 }
 
 /// How often it occurs, which can be more than once on a line.

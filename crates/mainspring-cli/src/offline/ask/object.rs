@@ -7,7 +7,7 @@ use super::{
 
 /// Phrases behind which stands what is to be found, the clearest first.
 const TRIGGERS: &str = "occurrences of|occurrence of|mentions of|mention of|instances of|uses of|usages of|usage of|\
-     references to|calls to|calls of|callers of|lines with|lines matching|files with|containing|contains|\
+     references to|calls to|calls of|callers of|what calls|who calls|lines with|lines matching|files with|containing|contains|\
      contain|mentions|mentioning|mention|matching|matches|references|imports|import|search for|searching for|\
      look for|looking for|grep for|grep|say the word|how often does|how often is|how often do|how often are|\
      how many times does|how many times is|how many times do|find|locate|search|rg|where is|where are|\
@@ -44,6 +44,8 @@ const DEFINITIONS: &[(&str, &str)] = &[
 ];
 const ANY_DEFINITION: &str =
     "fn|def|func|function|struct|class|enum|union|trait|type|interface|const|static|mod|macro_rules!";
+/// Words that begin a request.
+const OPENERS: &str = "find where show locate search count list which what how many public private new async main's";
 const NAMED: &str = "named called";
 
 /// What is to be found; nothing where the request does not say.
@@ -149,6 +151,15 @@ fn definition(tokens: &[Token], used: &[bool]) -> Vec<Pattern> {
             {
                 return vec![Pattern::definition(keywords, Some((&token.text, begins)), &what)];
             }
+        }
+        // `the parse function`, `struct Agent`.
+        let one = !what.ends_with('s') || what == "class";
+        let around = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(name);
+        let mut around = around.filter(|token| !(is_plain(token) || token.is(OPENERS)));
+        if let Some(token) =
+            around.next().filter(|_| one && has(tokens, "find|where is|where's|show|locate|search|show me"))
+        {
+            return vec![Pattern::definition(keywords, Some((&token.text, false)), &what)];
         }
         let plural = what.ends_with('s') && what != "class";
         let counted = has(tokens, "how many|count|number of|list all|find all|find every|list the|show all");

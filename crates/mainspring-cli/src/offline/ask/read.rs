@@ -15,6 +15,9 @@ const POLITE: &str = "please can could would you will i want need to like kindly
 const ASKS: &str = "find search grep list show count how which where what's summarise summarize locate look give rg outline \
      tell";
 
+/// As many tokens a request has that is read; more are a text about something.
+const LONGEST: usize = 80;
+
 /// Reads a request; one that goes on from the one before takes from it what it does not say.
 pub(super) fn read(text: &str, before: &Ask) -> Ask {
     let tokens = tokens(text);
@@ -69,12 +72,14 @@ fn top(tokens: &[Token]) -> Option<usize> {
 }
 
 fn find(tokens: &[Token], scope: Scope, patterns: Vec<Pattern>, changes: bool) -> Ask {
-    let negative =
-        has(tokens, "don't contain|not contain|without any|don't mention|not mention|don't have|lack|lacking")
-            || tokens.iter().any(|t| t.is("don't doesn't lacks without"));
+    const NOT: &str = "not contain|not mention|not have|not use|not include|without any|with no|have no|has no|contain no|never use|\
+         lack|lacks|lacking|don't|doesn't|without|cannot|missing";
+    let negative = has(tokens, NOT) || tokens.len() > LONGEST;
     let question = tokens.iter().any(|t| {
         t.is(ASKS)
-            || t.is("what top is are does do every all number occurrences any most lines uses mentions usages fewest")
+            || t.is(
+                "what who top is are does do every all number occurrences any most lines uses mentions usages fewest",
+            )
     });
     // `Can you find` is no talk.
     let speaks =
@@ -163,7 +168,10 @@ fn listing(tokens: &[Token], used: &[bool], scope: &Scope, patterns: &[Pattern])
     let called =
         object::named(tokens).and_then(|at| tokens.get(at)).filter(|_| files || folders).map(|t| t.text.clone());
     let file = || scope.paths.iter().find(|path| scope::is_file_name(path) && !path.contains('/'));
-    let sought = any("find where where's locate").then(file).flatten().filter(|_| patterns.is_empty());
+    let sought = (any("find where where's locate") || has(tokens, "is there|are there|do we have|does it have"))
+        .then(file)
+        .flatten()
+        .filter(|_| patterns.is_empty());
     if let Some(name) = called.or_else(|| sought.cloned()) {
         let mut scope = scope.clone();
         scope.paths.retain(|path| *path != name);

@@ -20,6 +20,9 @@ const NO_FOLDERS: &str = "it that them which what total order general english co
      particular files file and or how where there these those lines line caps capitals lowercase uppercase \
      use case full terms hidden ignored git top alphabetical descending ascending parallel rust python \
      markdown which common";
+/// Words that may stand behind the name of a folder.
+const BEHIND: &str = "and or which that how say tell with for but except excluding then ignoring case please without is has \
+     have contain contains mention mentions use uses the there";
 const ENDINGS: &str = "rs md markdown toml txt json jsonl yaml yml py js mjs cjs jsx ts tsx lock sh html htm css c h cc cpp \
      hpp go java kt swift rb php xml csv tsv log cfg conf ini sql rst adoc tex svg png jpg jpeg gif webp pdf \
      zip gz bin proto lua pl r jl hs ex exs erl cs fs scala dart vue bat ps1 gitignore env golden snap sse \
@@ -282,6 +285,9 @@ fn looks_like_path(text: &str) -> bool {
     if matches!(text, "." | "..") || text.starts_with("*.") || text.starts_with("**/") {
         return true;
     }
+    if text.contains('*') && text.rsplit_once('.').is_some_and(|(_, ending)| is_ending(ending)) {
+        return true;
+    }
     if text.contains('/') {
         // `TODO/FIXME` and `and/or` are two words.
         let capitals = text.split('/').all(|part| part.len() > 2 && part.chars().all(char::is_uppercase));
@@ -308,10 +314,7 @@ pub(in crate::offline) fn is_file_name(text: &str) -> bool {
 
 /// Whether a word behind `in` is a folder although it has no slash.
 fn is_bare(token: &Token, next: Option<&Token>) -> bool {
-    let ends = token.end != End::Nothing
-        || next.is_none_or(|next| {
-            next.is("and or which that how say tell with for but except excluding then ignoring case please without is has have contain contains mention mentions use uses the there")
-        });
+    let ends = token.end != End::Nothing || next.is_none_or(|next| next.is(BEHIND));
     let name = token.text.chars().all(|c| c.is_alphanumeric() || "._-".contains(c));
     // At the end of a sentence it is no article.
     let letter = token.end == End::Part && token.is("a");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    LOOKING, ask, number, talk,
+    LOOKING, agent, ask, number, talk, talk_with,
     tree::{Random, Truth, contains, tree, truth},
 };
 
@@ -124,6 +124,21 @@ fn files_are_counted_as_they_are() {
             assert_eq!(number(&text, unit), Some((expected, false)), "seed {seed}, {prompt}: {text}");
         }
     }
+}
+
+#[test]
+fn listings_that_the_run_cuts_are_noticed() {
+    let mut less = 0;
+    for seed in 0..40 {
+        let folder = tree(seed ^ 0x717);
+        let files = truth(folder.path()).files.len();
+        let agent = agent(folder.path(), LOOKING, Some(40));
+        let text = talk_with(&agent, &["How many files are here in total?"]).remove(0).text;
+        let (number, at_least) = number(&text, "file").unwrap();
+        assert!(number == files || (at_least && number < files), "seed {seed}, {files}: {text}");
+        less += usize::from(at_least);
+    }
+    assert!(less > 5, "the cap has cut too little: {less}");
 }
 
 #[test]
