@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use agent_core::{
     Billed, BoxFuture, CancelToken, Loss, Losses, Message, ModelCall, ModelFacts, ModelStream, Money, Origin, Prepared,
-    Price, Provider, ProviderError, Rates, Segments, SendPrepared, TokenBound,
+    Price, Provider, ProviderError, Rates, Segments, SendPrepared, TokenBound, ToolChoice,
 };
 
 /// The name of the provider.
@@ -67,6 +67,9 @@ fn losses(call: &ModelCall) -> Losses {
     let mut losses = Losses::default();
     if call.options.output_schema.is_some() {
         losses.options.push(Loss::option("the output schema: this model answers in plain words"));
+    }
+    if matches!(call.options.tool_choice, ToolChoice::Required | ToolChoice::Tool(_)) {
+        losses.options.push(Loss::option("the choice of a tool: this model calls what the request needs"));
     }
     losses
 }

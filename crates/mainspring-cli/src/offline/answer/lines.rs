@@ -84,7 +84,10 @@ impl Pattern {
             PatternKind::Word => format!("the word `{shown}`"),
             PatternKind::Regex => format!("a match of `/{shown}/`"),
             PatternKind::Definition(what) if shown.is_empty() => format!("what looks like {what}"),
-            PatternKind::Definition(what) => format!("what looks like {what} named `{shown}`"),
+            PatternKind::Definition(what) if what == "definitions" => {
+                format!("what looks like a definition of `{shown}`")
+            }
+            PatternKind::Definition(what) => format!("what looks like a definition of `{shown}` ({what})"),
         }
     }
 }
@@ -99,6 +102,7 @@ fn each(text: &mut String, report: &Report<'_>) {
         let (lines, files) = (count(found.lines(), "line"), count(found.files.len(), "file"));
         let _ = writeln!(text, "- {}: {least}{lines} in {files}", pattern.describe());
     }
+    text.push('\n');
     // Who asks for two things often wants the files that have both.
     if report.found.is_whole() {
         let all = |path: &&String| report.each.iter().all(|one| one.files.contains_key(*path));

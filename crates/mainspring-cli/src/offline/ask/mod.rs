@@ -130,7 +130,7 @@ impl Ask {
     }
 
     /// The request with what a later one says in other words.
-    fn with(&self, scope: Scope, patterns: Vec<Pattern>) -> Self {
+    fn with(&self, scope: Scope, patterns: Vec<Pattern>, rank: Option<Rank>) -> Self {
         let mut ask = self.clone();
         match &mut ask {
             Self::Find(find) if !scope.is_empty() || !patterns.is_empty() => {
@@ -140,7 +140,14 @@ impl Ask {
                 }
             }
             Self::Files(files) if !scope.is_empty() => files.scope.replace(scope),
-            Self::Lines(old, _) | Self::Sizes(old, _) if !scope.is_empty() => old.replace(scope),
+            Self::Lines(old, by) if !scope.is_empty() || rank.is_some() => {
+                old.replace(scope);
+                *by = rank.or(*by);
+            }
+            Self::Sizes(old, by) if !scope.is_empty() || rank.is_some() => {
+                old.replace(scope);
+                *by = rank.unwrap_or(*by);
+            }
             Self::Outline(path) | Self::Show(path) if !scope.paths.is_empty() => {
                 path.clone_from(scope.paths.first().unwrap_or(&String::new()));
             }

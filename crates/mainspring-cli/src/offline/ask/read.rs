@@ -28,7 +28,7 @@ pub(super) fn read(text: &str, before: &Ask) -> Ask {
         || has(tokens.get(..2).unwrap_or_default(), "what about|how about");
     let asks = tokens.iter().any(|t| t.is(ASKS)) && !has(tokens.get(..2).unwrap_or_default(), "how about");
     if goes_on && !asks {
-        return before.with(scope, object::read(&tokens, &used, ignore_case));
+        return before.with(scope, object::read(&tokens, &used, ignore_case), rank(&tokens));
     }
     // `Which one has the most?` is about what was found.
     if let (Ask::Find(found), Some(rank), []) =

@@ -1,6 +1,10 @@
 //! What requests in many wordings are taken for.
 
-use crate::offline::ask::{Ask, Files, Find, PatternKind, Rank, Scope, What};
+use super::tree::Random;
+use crate::offline::{
+    ask::{Ask, Files, Find, PatternKind, Rank, Scope, What},
+    outline, results,
+};
 
 fn place(scope: &Scope) -> String {
     let mut text = String::new();
@@ -270,7 +274,51 @@ fn going_on() {
         ("find TODO in crates/ >> which one has the most?", "find TODO in crates, most"),
         ("find TODO in crates/ >> and which file has fewest", "find TODO in crates, fewest"),
         ("find TODO in crates/ >> which file is the biggest?", "sizes, most"),
+        ("what is the smallest file in docs >> and the biggest?", "sizes in docs, most"),
         ("hello >> and in tests?", "Missing"),
         ("find TODO >> thanks", "Chat"),
     ]);
+}
+
+#[test]
+fn anything_can_be_said() {
+    let words = "find every TODO in crates/ and say which file has most how many \" ' ` / ( ) * ** [ ] , . ? ! :: -i the \
+         except files of .rs README.md ./ ../ functions named both any case 3 top „ » \u{301} 😀 \n - hidden lines what about";
+    let words: Vec<&str> = words.split(' ').collect();
+    let mut random = Random(7);
+    for _ in 0..2_000 {
+        let text: Vec<&str> = (0..random.below(12)).map(|_| random.pick(&words)).collect();
+        // With and without spaces: what counts is that there is an answer.
+        for text in [text.join(" "), text.concat()] {
+            let before = "find TODO in src".to_owned();
+            let ask = Ask::of(&[before, text.clone()]);
+            if let Ask::Find(find) = &ask {
+                assert!(find.patterns.iter().all(|pattern| !pattern.text.is_empty()), "{text}: {ask:?}");
+                assert!(!find.patterns.is_empty(), "{text}: {ask:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_result_can_be_read() {
+    let pieces = "1: a|12: TODO …|x.rs:|x.rs: (binary from here on)||[2 lines in 1 file]|[no matches]|[1 line in 1 file; there may \
+         be more: the limit is reached]|[not searched: x: y]|[… 12 bytes left out …]|a/|b (link)|[nothing]|     1\tx|     3\ty|\
+         [lines 1 to 2 of 9; offset 3 reads on]|[bytes 0 to 0 of 12]|[`x` is empty]|[lines 1 to |[`x`: image/png, 12 bytes]";
+    let pieces: Vec<&str> = pieces.split('|').collect();
+    let mut random = Random(9);
+    for _ in 0..2_000 {
+        let text: Vec<&str> = (0..random.below(8)).map(|_| random.pick(&pieces)).collect();
+        let text = text.join("\n");
+        let found = results::matches(&text);
+        let lines: usize = found.files.iter().map(|file| file.lines.len()).sum();
+        if found.whole && lines > 0 {
+            assert!(text.contains(&format!("[{lines} line")), "{text}: {found:?}");
+        }
+        let _ = (results::listing(&text), results::size(&text));
+        if let Some(page) = results::page(&text) {
+            assert!(!text.contains("bytes left out"), "{text}: {page:?}");
+            outline::headings(&page.lines);
+        }
+    }
 }

@@ -127,9 +127,10 @@ fn several_patterns_are_told_apart_and_changes_are_refused() {
         "**4 matching lines in 2 files** in this folder have `TODO` or `FIXME`.",
         "- `TODO`: 2 lines in 1 file",
         "- `FIXME`: 3 lines in 2 files",
+        "",
         "1 file has both: `a.rs`.",
     ];
-    assert_eq!(text.lines().take(4).collect::<Vec<_>>(), said);
+    assert_eq!(text.lines().take(5).collect::<Vec<_>>(), said);
     assert!(text.contains("Nothing was changed"), "{text}");
     let text = ask(folder.path(), "how many times does FIXME occur? ");
     assert!(text.contains("It occurs 3 times on these lines."), "{text}");
