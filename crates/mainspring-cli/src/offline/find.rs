@@ -249,17 +249,18 @@ impl Seek<'_> {
         for (number, line) in text.lines {
             match self.pattern.judges(&line.text) {
                 Some(true) => drop(lines.insert(number, line)),
+                Some(false) if file.lines.contains_key(&number) && line.cut => drop(lines.insert(number, line)),
                 // In the part that is left out there may be one.
-                Some(false) if line.cut => whole &= file.lines.contains_key(&number),
+                Some(false) if line.cut => whole = false,
                 Some(false) => {}
                 None => whole = false,
             }
         }
         // What was found by both has to be the same, or the reading is not to be trusted.
-        whole &= file.lines.keys().all(|number| lines.contains_key(number));
-        found.take(file, whole);
-        if whole {
-            found.take(FileMatches { path: shown, lines, binary: false }, true);
+        let trusted = file.lines.keys().all(|number| lines.contains_key(number));
+        found.take(file, whole && trusted);
+        if trusted {
+            found.take(FileMatches { path: shown, lines, binary: false }, whole);
         }
         Ok(())
     }

@@ -322,3 +322,10 @@ fn any_result_can_be_read() {
         }
     }
 }
+
+#[test]
+fn names_at_a_gap_are_not_trusted() {
+    let listing = results::listing("a/\nb.rs\nc.r\n[… 12 bytes left out …]\nx.rs\ny.rs\n");
+    let paths: Vec<&str> = listing.entries.iter().map(|entry| entry.path.as_str()).collect();
+    assert_eq!((paths, listing.whole), (vec!["a", "b.rs", "y.rs"], false));
+}

@@ -48,6 +48,19 @@ fn what_cannot_be_counted_to_the_end_is_at_least() {
 }
 
 #[test]
+fn what_stands_in_the_part_of_a_line_that_is_not_shown_is_not_denied() {
+    let folder = Folder::new();
+    let (many, long) = ("TODO\n".repeat(1_200), "x".repeat(5_000));
+    folder.put("a.txt", format!("{many}{long} TODO\n"));
+    let text = ask(folder.path(), "how many TODO in a.txt");
+    assert_eq!(first(&text), "**at least 1200 matching lines in 1 file** in `a.txt` have `TODO`.");
+    // Where the search has shown it, it is known.
+    folder.put("a.txt", format!("{long} TODO\n{many}"));
+    let text = ask(folder.path(), "how many TODO in a.txt");
+    assert_eq!(first(&text), "**1201 matching lines in 1 file** in `a.txt` have `TODO`.");
+}
+
+#[test]
 fn a_place_that_is_not_there_is_said() {
     let folder = Folder::new();
     folder.put("lib/deep/inner/x.rs", "TODO\n").put("other/y.rs", "TODO\n").put("z.txt", "");
