@@ -72,6 +72,12 @@ impl Judge {
         }
     }
 
+    /// Something that keeps the whole from its end.
+    pub(super) fn unfinished(&mut self, why: &str) {
+        self.verdict.unfinished += 1;
+        self.note("stopped", why.to_owned());
+    }
+
     /// A session that cannot be read.
     pub fn unreadable(&mut self, what: &str, error: &super::Error) {
         self.verdict.invalid += 1;
