@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use super::model::Figures;
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 190.0;
-const LEFT: f64 = 58.0;
+const WIDTH: f64 = 520.0;
+const HEIGHT: f64 = 180.0;
+const LEFT: f64 = 54.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 24.0;
 /// The most bars; where there are more calls, a bar stands for several.
-const BARS: usize = 160;
+const BARS: usize = 120;
 
 /// Both charts; nothing where no call has figures.
 pub(super) fn charts(figures: &[Figures], out: &mut String) {
@@ -38,7 +38,8 @@ pub(super) fn tokens(count: u64) -> String {
 pub(super) fn dollars(pico: u64) -> String {
     let micro = pico / 1_000_000;
     match micro {
-        0 if pico > 0 => "< $0.000001".to_owned(),
+        0 if pico == 0 => "$0".to_owned(),
+        0 => "< $0.000001".to_owned(),
         0..10_000 => format!("${}.{:06}", micro / 1_000_000, micro % 1_000_000),
         _ => format!("${}.{:04}", micro / 1_000_000, micro / 100 % 10_000),
     }

@@ -152,7 +152,7 @@ fn end(model: &Model, at: usize, took: Option<u64>, out: &mut String) {
         if let Some(cost) = figures.cost {
             _ = write!(out, "<span>{}</span>", dollars(cost.pico_dollars()));
         }
-        if let Some(took) = took {
+        if let Some(took) = took.filter(|took| *took > 0) {
             _ = write!(out, "<span>{}</span>", duration(took));
         }
         out.push_str("</footer>");

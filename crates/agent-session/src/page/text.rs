@@ -36,7 +36,7 @@ pub(super) fn short(text: &str, characters: usize) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let mut short: String = line.chars().take(characters).collect();
     if line.chars().nth(characters).is_some() || text.trim().lines().nth(1).is_some() {
-        short.push('…');
+        short.push_str(" …");
     }
     escaped(&short)
 }

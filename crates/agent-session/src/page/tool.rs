@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{item, text};
 
 /// Fields that say best what a call is about.
-const TELLING: [&str; 9] = ["path", "file", "file_path", "command", "pattern", "query", "url", "name", "task"];
+const TELLING: [&str; 9] = ["command", "pattern", "query", "url", "path", "file", "file_path", "name", "task"];
 /// Pairs of fields of which the second replaces the first.
 const REPLACING: [(&str, &str); 4] =
     [("old", "new"), ("oldText", "newText"), ("old_string", "new_string"), ("old_text", "new_text")];
@@ -79,6 +79,9 @@ fn fields(call: &ToolCall, arguments: &Map<String, Value>, has_diff: bool, out: 
     for (name, value) in shown {
         _ = write!(out, "<dt>{}</dt><dd>", text::escaped(name));
         match value {
+            Value::String(value) if value.len() < 120 && !value.contains('\n') => {
+                _ = write!(out, "<code>{}</code>", text::escaped(value));
+            }
             Value::String(value) => text::verbatim(value, out),
             Value::Array(_) | Value::Object(_) => {
                 text::verbatim(&serde_json::to_string_pretty(value).unwrap_or_default(), out);

@@ -151,7 +151,7 @@ fn everything_of_a_session_is_on_the_page() {
     well_formed(&page);
     closed(&page);
     for wanted in [
-        "<title>The parser panics on long numbers. Please fix it and add a test.…</title>",
+        "<title>The parser panics on long numbers. Please fix it and add a test. …</title>",
         "claude-sonnet-5",
         "<span class=\"add\">+        // A number may be longer than 64 bits.",
         "<span class=\"del\">-    let x = 1;",
