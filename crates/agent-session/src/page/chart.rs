@@ -40,7 +40,7 @@ pub(super) fn dollars(pico: u64) -> String {
     match micro {
         0 if pico == 0 => "$0".to_owned(),
         0 => "< $0.000001".to_owned(),
-        0..10_000 => format!("${}.{:06}", micro / 1_000_000, micro % 1_000_000),
+        1..10_000 => format!("${}.{:06}", micro / 1_000_000, micro % 1_000_000),
         _ => format!("${}.{:04}", micro / 1_000_000, micro / 100 % 10_000),
     }
 }

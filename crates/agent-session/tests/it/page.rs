@@ -96,7 +96,7 @@ fn tags(page: &str) -> Vec<&str> {
         let (tag, after) = behind.split_once('>').unwrap();
         tags.push(tag);
         rest = match tag {
-            "script" | "style" => &after[after.find(&format!("</{tag}>")).unwrap()..],
+            "script" | "style" => after.split_at(after.find(&format!("</{tag}>")).unwrap()).1,
             _ => after,
         };
     }
