@@ -15,7 +15,7 @@ use self::backend::{Database, Rows};
 use super::{
     Acknowledged, Batch, Opened, SessionLog, Swept,
     jsonl::{SyncPolicy, backend::lock},
-    worker::{Worker, blocking},
+    worker::{By, Worker, blocking},
 };
 use crate::{
     BlobId, Header, Hit, Session, SessionError, SessionId, SessionStore, Settings, Stored, Summary, search::Needle,
@@ -165,7 +165,7 @@ impl SessionLog for SqliteLog {
         let count = u64::try_from(batch.records.len()).unwrap_or(u64::MAX);
         let data = batch.records.iter().map(|record| record.data.get().len());
         let bytes = data.chain(batch.blobs.iter().map(|blob| blob.content.len())).sum();
-        let acknowledged = self.worker.write(Rows { session: self.number, batch }, bytes)?;
+        let acknowledged = self.worker.write(Rows { session: self.number, batch }, bytes, By::Thread)?;
         *records += count;
         Ok(acknowledged)
     }
