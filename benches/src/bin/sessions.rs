@@ -5,9 +5,9 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a command line tool: files and clocks")]
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     hint::black_box,
-    io::{Read, Write},
+    io::Write,
     path::Path,
     process::{Command, ExitCode},
     time::{Duration, Instant},
@@ -15,7 +15,7 @@ use std::{
 
 use agent_core::{IdSource, JournalRecord, RecordBody, UserMessage};
 use agent_session::{JsonlFile, Session};
-use mainspring_benches::session::{Floor, payload};
+use mainspring_benches::session::{Floor, payload, scan};
 
 type Error = Box<dyn std::error::Error>;
 
@@ -137,26 +137,6 @@ async fn loads(path: &Path) -> Result<Duration, Error> {
         session.close().await?;
     }
     Ok(least)
-}
-
-/// The least that a reader can do that finds every line and whether it is whole.
-fn scan(path: &Path) -> usize {
-    let (mut buffer, mut starts, mut filled, mut sum) = (vec![0u8; 256 << 10], Vec::new(), 0, 0u64);
-    let Ok(mut file) = File::open(path) else { return 0 };
-    let mut offset = 0usize;
-    while let Ok(got @ 1..) = file.read(buffer.get_mut(filled..).unwrap_or_default()) {
-        filled += got;
-        let mut begin = 0;
-        for end in memchr::memchr_iter(b'\n', buffer.get(..filled).unwrap_or_default()) {
-            sum ^= xxhash_rust::xxh3::xxh3_64(buffer.get(begin..end).unwrap_or_default());
-            starts.push(offset + begin);
-            begin = end + 1;
-        }
-        buffer.copy_within(begin..filled, 0);
-        (filled, offset) = (filled - begin, offset + begin);
-    }
-    black_box(sum);
-    starts.len()
 }
 
 /// The time of an append, of many one after the other: each is acknowledged before the next.

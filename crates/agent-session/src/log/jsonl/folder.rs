@@ -116,7 +116,7 @@ fn search(folder: PathBuf, needle: &Needle, limit: usize, line_limit: u64) -> Re
         let mut file = fs::File::open(&path).map_err(SessionError::io("open", &path))?;
         let look = |found: Found<'_>| {
             if let Ok(read) = line::read(found.bytes) {
-                hits.extend(needle.hit(id, read.id, &read.kind, read.data));
+                hits.extend(str::from_utf8(read.data).ok().and_then(|data| needle.hit(id, read.id, &read.kind, data)));
             }
             if hits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };

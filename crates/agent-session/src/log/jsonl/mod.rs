@@ -205,7 +205,7 @@ impl SessionLog for JsonlLog {
         if batch.expected != found {
             return Err(SessionError::Diverged { expected: batch.expected, found });
         }
-        let (mut lines, mut ends) = (String::new(), Vec::with_capacity(batch.records.len()));
+        let (mut lines, mut ends) = (Vec::new(), Vec::with_capacity(batch.records.len()));
         for record in &batch.records {
             let before = lines.len();
             line::write(record, &mut lines).map_err(|source| SessionError::Encode { source: source.into() })?;
