@@ -12,6 +12,7 @@ mod exchange;
 mod format;
 mod given;
 mod jsonl;
+mod list;
 mod page;
 mod pi;
 mod property;
