@@ -196,7 +196,10 @@ impl SessionStore for MemorySessions {
         let summary = |(header, log): &(Header, Arc<MemoryLog>)| {
             let mut summary = Summary::new(header.clone(), bytes(log));
             log.look(|records| {
-                summary.title = records.iter().find_map(|record| title_of(record.head(0).kind, record.data()));
+                summary.title = records
+                    .iter()
+                    .filter(|record| record.head(0).blobs.is_empty())
+                    .find_map(|record| title_of(record.head(0).kind, record.data()));
                 let changed = records.last().map(|record| record.head(0).id.made_ms());
                 summary.changed_ms = changed.unwrap_or(header.created_ms);
             });
