@@ -75,7 +75,8 @@ async fn measure(folder: &Path, entries: u64, many: u64) -> Result<bool, Error> 
     let (load, least) = (loads(&path).await?, fastest(|| scan(&path)));
     rows.times(&format!("loading {entries} entries, times a newline index and checksums"), load, least, 3.0);
 
-    let (append, least) = (appends(&path).await?, writes(folder)?);
+    let line = usize::try_from(fs::metadata(&path)?.len() / entries.max(1))?;
+    let (append, least) = (appends(folder).await?, writes(folder, line)?);
     rows.times("an append under `Os`, acknowledged, times a bare write of its line", append, least, 5.0);
 
     let size = fs::metadata(&path)?.len();
@@ -140,8 +141,8 @@ async fn loads(path: &Path) -> Result<Duration, Error> {
 }
 
 /// The time of an append, of many one after the other: each is acknowledged before the next.
-async fn appends(path: &Path) -> Result<Duration, Error> {
-    let session = JsonlFile::new(path).open().await?;
+async fn appends(folder: &Path) -> Result<Duration, Error> {
+    let session = JsonlFile::new(folder.join("appends.jsonl")).open_or_create().await?;
     let mut ids = IdSource::seeded(2);
     let mut least = Duration::MAX;
     for _ in 0..ROUNDS {
@@ -157,8 +158,8 @@ async fn appends(path: &Path) -> Result<Duration, Error> {
 }
 
 /// The time of a bare write of as many bytes.
-fn writes(folder: &Path) -> Result<Duration, Error> {
-    let line = vec![b'x'; 470];
+fn writes(folder: &Path, line: usize) -> Result<Duration, Error> {
+    let line = vec![b'x'; line];
     let mut file = OpenOptions::new().append(true).create(true).open(folder.join("bare"))?;
     let mut least = Duration::MAX;
     for _ in 0..ROUNDS {

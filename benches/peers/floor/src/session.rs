@@ -14,7 +14,8 @@ use peers_meter::{Meter, least, message};
 const APPENDS: u64 = 1_000;
 
 pub(crate) fn measure(meter: &Meter, path: &Path, entries: u64) -> Result<(), Error> {
-    let line = format!("{{\"id\":\"{:088}\",\"parent\":0,\"message\":{:?}}}\n", 0, message());
+    // As long as a line of Mainspring's.
+    let line = format!("{{\"id\":\"{:0155}\",\"parent\":0,\"message\":{:?}}}\n", 0, message());
     let mut file = fs::OpenOptions::new().append(true).create_new(true).open(path)?;
     let kind: Arc<str> = "message".into();
     let mut index: Vec<(u128, u32)> = Vec::new();

@@ -5,7 +5,7 @@
 
 use std::{
     collections::VecDeque,
-    fmt, io,
+    fmt, io, iter,
     panic::{self, AssertUnwindSafe},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
@@ -36,8 +36,8 @@ pub(crate) trait Backend: Send + 'static {
     /// What is written together or not at all.
     type Batch: Send + 'static;
 
-    /// Writes batches in order and says of each whether it was written. After an error of the whole nothing is written
-    /// any more.
+    /// Writes batches in order and says of each whether it was written; nothing at all where all were. After an error
+    /// of the whole nothing is written any more.
     fn write(&mut self, batches: &[Self::Batch]) -> Result<Vec<Result<(), SessionError>>, SessionError>;
 }
 
@@ -244,7 +244,10 @@ impl<B: Backend> Queue<B> {
                     };
                     // Whoever dropped the future does not want to know.
                     match written {
-                        Ok(each) => dones.into_iter().zip(each).for_each(|(done, written)| _ = done.send(written)),
+                        Ok(each) => {
+                            let each = each.into_iter().chain(iter::repeat_with(|| Ok(())));
+                            dones.into_iter().zip(each).for_each(|(done, written)| _ = done.send(written));
+                        }
                         Err(source) => {
                             self.lock().failed = Some(source.clone());
                             for done in dones {

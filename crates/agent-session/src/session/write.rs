@@ -189,8 +189,9 @@ impl Session {
             let limit = self.shared.settings.blobs;
             return Err(SessionError::TooLarge { what: "the blobs of the session", bytes, limit });
         }
-        let acknowledged = self.shared.log.append(Batch::new(expected, records.clone(), blobs))?;
-        for record in &records {
+        let batch = Batch::new(expected, records, blobs);
+        let acknowledged = self.shared.log.append(&batch)?;
+        for record in &batch.records {
             // They were numbered and named for this place just now.
             let pushed = state.index.push(&record.head(), record.data.get());
             debug_assert!(pushed.is_ok(), "an accepted record follows: {pushed:?}");

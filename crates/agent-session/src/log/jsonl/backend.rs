@@ -230,12 +230,15 @@ impl File {
     }
 
     fn write_lines(&mut self, at: u64, bytes: &[u8]) -> Result<(), SessionError> {
-        if self.medium.size().map_err(SessionError::io("look at", &self.path))? != at {
+        // The path is copied for an error only.
+        let path = &self.path;
+        let failed = |what| move |source| SessionError::Io { what, path: path.clone(), source };
+        if self.medium.size().map_err(failed("look at"))? != at {
             return Err(SessionError::Changed { place: self.path.display().to_string() });
         }
-        let written = self.medium.append(bytes).map_err(SessionError::io("write", &self.path));
+        let written = self.medium.append(bytes).map_err(failed("write"));
         let synced = written.and_then(|()| match self.sync {
-            SyncPolicy::Always => self.medium.sync().map_err(SessionError::io("sync", &self.path)),
+            SyncPolicy::Always => self.medium.sync().map_err(failed("sync")),
             SyncPolicy::Os => Ok(()),
         });
         if synced.is_err() {
@@ -259,7 +262,7 @@ impl Backend for File {
                 self.write_lines(first.at, &all.concat())?;
             }
         }
-        Ok(batches.iter().map(|_| Ok(())).collect())
+        Ok(Vec::new())
     }
 }
 

@@ -193,7 +193,7 @@ impl JsonlLog {
 }
 
 impl SessionLog for JsonlLog {
-    fn append(&self, batch: Batch) -> Result<Acknowledged, SessionError> {
+    fn append(&self, batch: &Batch) -> Result<Acknowledged, SessionError> {
         if self.access == Access::Read {
             return Err(SessionError::ReadOnly);
         }
@@ -205,22 +205,23 @@ impl SessionLog for JsonlLog {
         if batch.expected != found {
             return Err(SessionError::Diverged { expected: batch.expected, found });
         }
-        let (mut lines, mut ends) = (Vec::new(), Vec::with_capacity(batch.records.len()));
-        for record in &batch.records {
-            let before = lines.len();
+        let mut lines = Vec::new();
+        let ends = batch.records.iter().map(|record| {
+            let from = lines.len();
             line::write(record, &mut lines).map_err(|source| SessionError::Encode { source: source.into() })?;
-            let bytes = u64::try_from(lines.len() - before).unwrap_or(u64::MAX);
-            if bytes > self.limit {
-                return Err(SessionError::TooLarge { what: "a record", bytes, limit: self.limit });
+            let bytes = u64::try_from(lines.len() - from).unwrap_or(u64::MAX);
+            match bytes > self.limit {
+                true => Err(SessionError::TooLarge { what: "a record", bytes, limit: self.limit }),
+                false => Ok(end + u64::try_from(lines.len()).unwrap_or(u64::MAX)),
             }
-            ends.push(end + u64::try_from(lines.len()).unwrap_or(u64::MAX));
-        }
+        });
+        let written = ends.collect::<Result<Vec<u64>, SessionError>>()?;
         let bytes = lines.len() + batch.blobs.iter().map(|blob| blob.content.len()).sum::<usize>();
         // What the system only has to take over is not worth another thread.
         let is_quick = self.sync == SyncPolicy::Os && batch.blobs.is_empty() && bytes <= QUICK;
         let by = if is_quick { By::Caller } else { By::Thread };
-        let acknowledged = self.worker.write(Lines { at: end, lines, blobs: batch.blobs }, bytes, by)?;
-        starts.extend(ends);
+        let acknowledged = self.worker.write(Lines { at: end, lines, blobs: batch.blobs.clone() }, bytes, by)?;
+        starts.extend(written);
         Ok(acknowledged)
     }
 
