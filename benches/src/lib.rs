@@ -5,5 +5,6 @@ pub mod callgrind;
 mod cases;
 pub mod http;
 pub mod judge;
+pub mod session;
 
 pub use cases::{CASES, Case, Growth, PerUnit, VersusFloor, case, sse};

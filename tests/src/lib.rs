@@ -1,1 +1,4 @@
-//! Tests that see several crates live in `tests/`.
+//! Tests that see several crates, in `tests/`; here is what they share with tools.
+
+#[cfg(unix)]
+pub mod crash;

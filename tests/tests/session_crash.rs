@@ -1,162 +1,128 @@
 //! A conversation over a session file, in a process that is killed with SIGKILL and taken up by another.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests, with processes and files")]
+#![expect(clippy::unwrap_used, reason = "tests, with processes and files")]
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
 };
 
-use agent_core::{CallId, Journal, RecordBody};
-use agent_loop::State;
-use agent_session::JsonlFile;
+use agent_session::SyncPolicy;
+use mainspring_tests::crash::{Broken, Campaign, Counter, Die, Judge, Look, Said, Trial, Verdict, When};
+
+fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_crash"))
+}
 
 fn folder() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("session-crash-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
-/// How a process went.
-#[derive(Debug)]
-struct Went {
-    /// How many records it said were acknowledged.
-    acknowledged: u64,
-    done: bool,
-    killed: bool,
+fn trial(counter: &Counter, turns: usize, sync: SyncPolicy) -> Trial<'_> {
+    Trial { program: program(), folder: folder(), counter, turns, sync, broken: None }
 }
 
-/// Starts the process, and kills it when it has said `lines` things.
-fn process(folder: &Path, arguments: &[&str], lines: usize) -> Went {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_session_child"))
-        .arg(folder)
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
-    let mut said: Vec<String> = output.by_ref().take(lines).map(Result::unwrap).collect();
-    if said.len() == lines {
-        child.kill().unwrap();
-    }
-    said.extend(output.map(Result::unwrap));
-    let status = child.wait().unwrap();
-    let killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
-    assert!(killed || status.success(), "the process failed by itself: {status:?} after {said:?}");
-    let numbers = said.iter().filter_map(|line| line.parse().ok());
-    Went { acknowledged: numbers.max().unwrap_or(0), done: said.iter().any(|line| line == "done"), killed }
-}
-
-/// What the tools did: how often each call ran, by tool.
-fn effects(folder: &Path) -> BTreeMap<(String, CallId), u32> {
-    let mut found = BTreeMap::new();
-    for line in fs::read_to_string(folder.join("effects.log")).unwrap_or_default().lines() {
-        let (tool, call) = line.split_once(' ').unwrap();
-        *found.entry((tool.to_owned(), call.parse().unwrap())).or_default() += 1;
-    }
-    found
-}
-
-/// What a dead process left.
-struct Left {
-    records: u64,
-    settled: BTreeSet<CallId>,
-    state: State,
-}
-
-fn left(folder: &Path) -> Left {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-        let file = JsonlFile::new(folder.join("session.jsonl"));
-        let session = match file.read().await {
-            Ok(session) => session,
-            // Killed before there was a header.
-            Err(error) => {
-                assert!(!folder.join("effects.log").exists(), "{error}");
-                return Left { records: 0, settled: BTreeSet::new(), state: State::default() };
-            }
-        };
-        let branch = session.journal().load().await.unwrap();
-        let settled = branch.records().iter().filter_map(|record| match &record.body {
-            RecordBody::ToolSettled { call, .. } => Some(*call),
-            _ => None,
-        });
-        let state = State::replay(branch.records()).unwrap();
-        Left { records: session.len(), settled: settled.collect(), state }
-    })
-}
-
-/// Looks at what a kill left, and takes the conversation up to its end.
-fn survive(folder: &Path, went: &Went, turns: &str, sync: &str, what: &str) {
-    let (found, before) = (left(folder), effects(folder));
-    assert!(found.records >= went.acknowledged, "{what}: {} of {} records", found.records, went.acknowledged);
-    let again = process(folder, &[turns, sync], usize::MAX);
-    assert!(again.done || found.state.run().is_some_and(|run| run.ending.is_some()), "{what}: {again:?}");
-    let (end, after) = (left(folder), effects(folder));
-    assert!(!end.state.is_unfinished(), "{what}");
-    // A prompt, turns of an answer and two results, one that asks, the last answer.
-    let turns: usize = turns.parse().unwrap();
-    assert_eq!(end.state.transcript().messages().len(), 1 + 3 * (turns + 1) + 1, "{what}");
-    for (effect, times) in &before {
-        if found.settled.contains(&effect.1) {
-            assert_eq!(after.get(effect), Some(times), "{what}: a settled call ran again");
-        }
-    }
-    for ((tool, call), times) in &after {
-        assert!(tool == "again" || *times == 1, "{what}: {tool} {call} ran {times} times");
-    }
-    fs::remove_dir_all(folder).unwrap();
+#[track_caller]
+fn clean(judge: &Judge) {
+    assert!(judge.is_clean(), "{judge}\n{}", judge.notes.join("\n"));
 }
 
 #[test]
 fn killed_at_every_journal_point() {
-    let turns = "2";
-    for sync in ["os", "always"] {
-        for when in ["before", "accepted", "acknowledged"] {
+    let (counter, mut judge) = (Counter::start().unwrap(), Judge::default());
+    for sync in [SyncPolicy::Os, SyncPolicy::Always] {
+        for when in When::ALL {
             for count in 1.. {
-                let (folder, number) = (folder(), count.to_string());
-                let went = process(&folder, &[turns, sync, when, &number], usize::MAX);
+                let went = trial(&counter, 1, sync).run(&[Die::At(when, count)], &mut judge).unwrap();
                 if !went.killed {
-                    assert!(went.done && count > 10, "{when} {count}: {went:?}");
+                    assert!(went.done && count > 10, "{when:?} {count}: {went:?}");
                     break;
                 }
-                survive(&folder, &went, turns, sync, &format!("{sync}, {when} append {count}"));
             }
         }
     }
-}
-
-#[test]
-fn killed_whenever_it_happens() {
-    let (turns, mut kills) = ("12", 0);
-    for (round, lines) in (1..80).step_by(2).enumerate() {
-        let sync = if round % 2 == 0 { "os" } else { "always" };
-        let folder = folder();
-        let went = process(&folder, &[turns, sync], lines);
-        kills += u32::from(went.killed);
-        survive(&folder, &went, turns, sync, &format!("{sync}, killed after {lines} lines"));
-    }
-    assert!(kills >= 10, "only {kills} processes were killed before they were done");
+    assert!(judge.kills > 80, "{judge}");
+    clean(&judge);
 }
 
 #[test]
 fn killed_again_and_again_it_gets_there() {
-    let (folder, turns) = (folder(), "6");
-    let mut acknowledged = 0;
-    for round in 0.. {
-        assert!(round < 200, "it never gets there");
-        let went = process(&folder, &[turns, "os"], 3);
-        let found = left(&folder);
-        assert!(found.records >= went.acknowledged.max(acknowledged), "round {round}");
-        acknowledged = found.records;
-        if went.done || found.state.run().is_some_and(|run| run.ending.is_some() && !found.state.is_unfinished()) {
-            break;
-        }
-    }
-    survive(&folder, &Went { acknowledged, done: true, killed: false }, turns, "os", "again and again");
+    let (counter, mut judge) = (Counter::start().unwrap(), Judge::default());
+    trial(&counter, 6, SyncPolicy::Os).run(&[Die::Said(3); 100], &mut judge).unwrap();
+    assert!(judge.kills > 10, "{judge}");
+    clean(&judge);
+}
+
+#[test]
+fn killed_forty_times_whenever_it_happens() {
+    // Another seed each time; a failure prints it.
+    let seed = u64::from(std::process::id());
+    let campaign = Campaign { program: program(), folder: folder(), kills: 40, seed, turns: 3, broken: None };
+    let judge = campaign.run().unwrap();
+    assert!(judge.is_clean(), "seed {seed}: {judge}\n{}", judge.notes.join("\n"));
+    assert!(judge.kills >= 40, "{judge}");
+    assert!(judge.to_string().ends_with("0 missing, 0 invalid transcripts, all runs completed"), "{judge}");
+}
+
+fn broken(guard: Broken) -> Verdict {
+    let campaign = Campaign { program: program(), folder: folder(), kills: 60, seed: 7, turns: 2, broken: Some(guard) };
+    campaign.run().unwrap().verdict
+}
+
+#[test]
+fn a_journal_that_acknowledges_too_early_is_found() {
+    assert!(broken(Broken::Acknowledge).lost > 0);
+}
+
+#[test]
+fn a_process_that_forgets_results_is_found() {
+    let verdict = broken(Broken::Settle);
+    assert!(verdict.repeated > 0, "{verdict:?}");
+    assert!(verdict.invalid > 0, "{verdict:?}");
+}
+
+#[test]
+fn a_tool_that_says_it_can_be_repeated_and_cannot_is_found() {
+    assert!(broken(Broken::Replay).repeated > 0);
+}
+
+#[test]
+fn a_process_that_forgets_its_last_record_is_found() {
+    let verdict = broken(Broken::Load);
+    assert!(verdict.invalid > 0 || verdict.unfinished > 0, "{verdict:?}");
+}
+
+#[test]
+fn the_judge_counts_each_kind_once() {
+    let call = |at: u32| agent_core::CallId::new(agent_core::MessageId::from_bits(1), at);
+    let settled = |calls: &[(u32, &str)]| calls.iter().map(|(at, tool)| (call(*at), (*tool).to_owned())).collect();
+    let before = Look { records: 5, settled: settled(&[(0, "append"), (1, "count")]), ..Look::default() };
+    let mut before = before;
+    before.effects.insert(("append".to_owned(), call(0)), 1);
+    before.effects.insert(("count".to_owned(), call(1)), 1);
+
+    let mut judge = Judge::default();
+    judge.compare("same", 5, &before, &before);
+    assert!(judge.is_clean(), "{judge}");
+
+    let mut now = before.clone();
+    now.records = 4;
+    now.settled = settled(&[(0, "append")]);
+    now.effects.insert(("append".to_owned(), call(0)), 2);
+    now.effects.insert(("verified".to_owned(), call(2)), 2);
+    now.invalid = Some("a fault".to_owned());
+    judge.compare("worse", 6, &before, &now);
+    let found = judge.verdict;
+    assert_eq!((found.lost, found.repeated, found.invalid), (3, 2, 1), "{:?}", judge.notes);
+
+    // What was found is not found again.
+    judge.compare("still", 4, &now, &now);
+    assert_eq!(judge.verdict, found);
+
+    now.settled = settled(&[(3, "verified"), (4, "append")]);
+    judge.end("the end", &now, Said::Done);
+    assert_eq!((judge.verdict.missing, judge.verdict.unfinished), (1, 1));
+    assert!(judge.to_string().ends_with("1 missing, 1 invalid transcripts, 1 runs not completed"), "{judge}");
 }

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod clippy;
 mod conformance;
+mod crash;
 mod deny;
 mod deps;
 mod docs;
@@ -48,6 +49,7 @@ const COMMANDS: &[Row] = &[
     Row { name: "deny", summary: "check licences, bans and sources", run: deny::run },
     Row { name: "wasm", summary: "build for wasm32 (installs Debian packages)", run: wasm::run },
     Row { name: "bench", summary: "--peers [--fast] [--only NAME]: figures beside other libraries'", run: bench::run },
+    Row { name: "crash", summary: "[--kills N] [--seed N]: sessions of processes that are killed", run: crash::run },
     Row { name: "conformance", summary: "wires [--fast]: our wires against real peers", run: conformance::run },
 ];
 

@@ -6,6 +6,7 @@ mod encode;
 mod http;
 mod openai;
 mod prepare;
+mod session;
 pub mod sse;
 mod turns;
 
@@ -93,6 +94,13 @@ pub static CASES: &[Case] = &[
     turns::AFTER_300,
     turns::AFTER_1000,
     turns::AFTER_5000,
+    session::APPEND,
+    session::FLOOR_APPEND,
+    session::BRANCH,
+    session::FLOOR_BRANCH,
+    session::LOAD,
+    session::FLOOR_LOAD,
+    session::WHOLE,
     http::REQUEST,
     http::FLOOR_REQUEST,
 ];

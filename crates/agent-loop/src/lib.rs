@@ -21,7 +21,10 @@ mod texts;
 
 pub use crate::{
     agent::{Agent, AgentBuilder, Approver},
-    conversation::{Busy, Conversation, OpenError, Prompt, QueueFull, ResumeError, RunHandle},
+    conversation::{
+        Busy, Conversation, Interrupted, LostCall, OpenError, Prompt, QueueFull, Recourse, Recovery, ResumeError,
+        RunHandle,
+    },
     machine::{
         Begin, CallOutcome, Command, ContextQuestion, Effect, EffectId, HookPoint, Hooked, Input, JudgeCall, Judgement,
         Machine, MachineSetup, Phase, PreparedFacts, RunTool, Step,

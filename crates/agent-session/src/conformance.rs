@@ -316,6 +316,15 @@ async fn list_and_delete(store: &dyn SessionStore) -> Outcome {
     let listed = ours().await?;
     same(&listed.iter().map(|one| &one.header).collect::<Vec<_>>(), &made.iter().collect(), "the list")?;
     ensure(listed.iter().all(|one| one.bytes > 0), "a session of no size")?;
+    ensure(
+        listed.iter().all(|one| one.changed_ms >= one.header.created_ms),
+        "a session that changed before it was made",
+    )?;
+    for one in &listed {
+        let begins = |title: &String| title.starts_with("number ");
+        ensure(one.title.as_ref().is_none_or(begins), "a title that is not how the session begins")?;
+        same(&store.find(&one.header.id.to_string().to_lowercase()).await?.header, &one.header, "what was looked for")?;
+    }
     let Some(gone) = made.first().map(|header| header.id) else { return Ok(()) };
     store.delete(gone).await?;
     same(&ours().await?.len(), &2, "the list after deleting")?;

@@ -38,6 +38,14 @@ pub enum SessionError {
         /// The file or the id.
         place: String,
     },
+    /// Several sessions have an id that begins or ends so.
+    #[error("{sessions} sessions have an id that begins or ends with `{part}`; type more of it")]
+    Ambiguous {
+        /// What was typed.
+        part: String,
+        /// How many there are.
+        sessions: usize,
+    },
     /// A file without a whole header: not a session, or one whose making was cut off before the first record.
     #[error("{place} holds no session: its first line is no header; create one, or name another file")]
     NoHeader {

@@ -64,10 +64,23 @@ ids! {
     SessionId
 }
 
+const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// The 26 characters of an id.
+pub(crate) fn text(bits: u128) -> [u8; 26] {
+    let (mut text, mut left) = ([b'0'; 26], bits);
+    for character in text.iter_mut().rev() {
+        let digit = DIGITS.get(usize::try_from(left & 31).unwrap_or_default());
+        *character = digit.copied().unwrap_or(b'0');
+        left >>= 5;
+    }
+    text
+}
+
 /// The value of each character of Crockford's base 32; 32 stands for none.
 static VALUES: LazyLock<[u8; 256]> = LazyLock::new(|| {
     let mut values = [32; 256];
-    for (value, c) in (0..).zip(b"0123456789ABCDEFGHJKMNPQRSTVWXYZ") {
+    for (value, c) in (0..).zip(DIGITS) {
         if let Some(slot) = values.get_mut(usize::from(*c)) {
             *slot = value;
         }

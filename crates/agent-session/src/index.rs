@@ -70,7 +70,7 @@ impl Index {
     ///
     /// # Errors
     /// [`Fault`] where the record does not follow; the index is as it was then.
-    pub fn push(&mut self, record: &RecordHead<'_>, data: &str) -> Result<(), Fault> {
+    pub fn push(&mut self, record: &RecordHead<'_>, data: impl AsRef<[u8]>) -> Result<(), Fault> {
         let expected = self.len() + 1;
         if record.seq != expected {
             return Err(Fault::Sequence { expected, found: record.seq });
@@ -87,7 +87,7 @@ impl Index {
             return Err(Fault::DuplicateId { id: record.id });
         }
         if record.kind.starts_with(kind::OWN) {
-            self.take_own(record.kind, data)?;
+            self.take_own(record.kind, data.as_ref())?;
         }
         if !grows && self.by_id.is_none() {
             let numbered = self.nodes.iter().zip(1..).map(|(node, seq)| (node.id, seq));
@@ -119,14 +119,14 @@ impl Index {
         self.nodes.is_empty()
     }
 
-    fn take_own(&mut self, kind: &str, data: &str) -> Result<(), Fault> {
+    fn take_own(&mut self, kind: &str, data: &[u8]) -> Result<(), Fault> {
         match kind {
             kind::HEAD => {
-                let moved: Moved = serde_json::from_str(data).map_err(|_| Fault::Syntax)?;
+                let moved: Moved = serde_json::from_slice(data).map_err(|_| Fault::Syntax)?;
                 self.head = moved.to.map_or(Ok(0), |to| self.named(to))?;
             }
             kind::LABEL => {
-                let label: Labelled = serde_json::from_str(data).map_err(|_| Fault::Syntax)?;
+                let label: Labelled = serde_json::from_slice(data).map_err(|_| Fault::Syntax)?;
                 match label.entry {
                     Some(entry) => self.labels.insert(label.name, self.named(entry)?),
                     None => self.labels.remove(&label.name),
@@ -143,6 +143,14 @@ impl Index {
     }
 
     fn kind_number(&mut self, kind: &str) -> u32 {
+        // Mostly it is that of a record before.
+        let recent = self.nodes.iter().rev().take(4).map(|node| node.kind);
+        for number in recent {
+            let known = usize::try_from(number).ok().and_then(|number| self.kinds.get(number));
+            if known.is_some_and(|known| **known == *kind) {
+                return number;
+            }
+        }
         if let Some(number) = self.kind_numbers.get(kind) {
             return *number;
         }
@@ -196,6 +204,10 @@ impl Index {
     }
 
     pub(crate) fn contains(&self, id: EntryId) -> bool {
+        // A new one mostly is the greatest.
+        if self.by_id.is_none() && self.nodes.last().is_none_or(|last| last.id < id) {
+            return false;
+        }
         self.number(id).is_some()
     }
 

@@ -5,10 +5,12 @@
 mod blob;
 pub mod conformance;
 mod error;
+mod exchange;
 mod id;
 mod index;
 mod line;
 mod log;
+mod page;
 mod record;
 mod search;
 mod session;
@@ -20,6 +22,10 @@ pub use crate::log::sqlite::SqliteSessions;
 pub use crate::{
     blob::{Blob, BlobId, BlobIdError, BlobRef},
     error::{Fault, SessionError},
+    exchange::{
+        ExchangeError, ExportFormat, Exported, Foreign, Loss, PiFile, UnknownFormat, anthropic_messages, markdown,
+        openai_messages, read_anthropic_messages, read_openai_messages,
+    },
     id::{EntryId, SessionId},
     index::{Entry, Index},
     log::jsonl::{JsonlFile, JsonlFolder, Medium, Salvaged, SyncPolicy},

@@ -4,7 +4,7 @@
 //! everything behind its own digits. The reader goes over the fields in this order by hand and asks serde only where a
 //! line has others.
 
-use std::{borrow::Cow, fmt::Write};
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -25,51 +25,101 @@ pub(crate) struct Line<'a> {
     pub(crate) kind: Cow<'a, str>,
     pub(crate) lf: Vec<usize>,
     pub(crate) blobs: Vec<BlobRef>,
-    pub(crate) data: &'a str,
+    /// JSON that is not looked at yet.
+    pub(crate) data: &'a [u8],
 }
 
 /// Writes a record, with its line feed.
-pub(crate) fn write(record: &Record, out: &mut String) -> Result<(), serde_json::Error> {
-    let mut rest = String::with_capacity(record.data.get().len() + 128);
-    // Writing to a string does not fail.
-    _ = write!(rest, "\",\"seq\":{},\"id\":\"{}\",", record.seq, record.id);
-    if let Place::Below(parent) = record.place {
-        _ = write!(rest, "\"parent\":{parent},");
-    }
-    _ = write!(rest, "\"kind\":{},", serde_json::to_string(&*record.kind)?);
+pub(crate) fn write(record: &Record, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let data = record.data.get();
+    out.reserve(data.len() + 160);
+    let from = begin(out);
+    out.extend_from_slice(b"\",\"seq\":");
+    push_number(record.seq, out);
+    out.extend_from_slice(b",\"id\":\"");
+    out.extend_from_slice(&id::text(record.id.bits()));
+    out.extend_from_slice(b"\",");
+    if let Place::Below(parent) = record.place {
+        out.extend_from_slice(b"\"parent\":");
+        push_number(parent, out);
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"kind\":");
+    if record.kind.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'.') {
+        out.push(b'"');
+        out.extend_from_slice(record.kind.as_bytes());
+        out.push(b'"');
+    } else {
+        serde_json::to_writer(&mut *out, &*record.kind)?;
+    }
+    out.push(b',');
     // A line feed in JSON stands between tokens, so a space can take its place; where it was is written down.
     let feeds: Vec<usize> = memchr::memchr_iter(b'\n', data.as_bytes()).collect();
     if !feeds.is_empty() {
-        _ = write!(rest, "\"lf\":{},", serde_json::to_string(&feeds)?);
+        out.extend_from_slice(b"\"lf\":");
+        serde_json::to_writer(&mut *out, &feeds)?;
+        out.push(b',');
     }
     if !record.blobs.is_empty() {
-        _ = write!(rest, "\"blobs\":{},", serde_json::to_string(&record.blobs)?);
+        out.extend_from_slice(b"\"blobs\":");
+        serde_json::to_writer(&mut *out, &record.blobs)?;
+        out.push(b',');
     }
-    rest.push_str("\"data\":");
-    if feeds.is_empty() {
-        rest.push_str(data);
-    } else {
-        rest.push_str(&data.replace('\n', " "));
+    out.extend_from_slice(b"\"data\":");
+    let begin = out.len();
+    out.extend_from_slice(data.as_bytes());
+    for feed in feeds {
+        if let Some(byte) = out.get_mut(begin + feed) {
+            *byte = b' ';
+        }
     }
-    rest.push('}');
-    seal(&rest, out);
+    out.push(b'}');
+    seal(from, out);
     Ok(())
 }
 
 /// Writes a header, with its line feed.
-pub(crate) fn write_header(header: &Header, out: &mut String) -> Result<(), serde_json::Error> {
+pub(crate) fn write_header(header: &Header, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
     let fields = serde_json::to_string(header)?;
-    seal(&format!("\",{}", fields.strip_prefix('{').unwrap_or(&fields)), out);
+    let from = begin(out);
+    out.extend_from_slice(b"\",");
+    out.extend_from_slice(fields.strip_prefix('{').unwrap_or(&fields).as_bytes());
+    seal(from, out);
     Ok(())
 }
 
-fn seal(rest: &str, out: &mut String) {
-    out.reserve(COVERED + rest.len() + 1);
-    out.push_str("{\"sum\":\"");
-    _ = write!(out, "{:016x}", xxh3_64(rest.as_bytes()));
-    out.push_str(rest);
-    out.push('\n');
+/// Begins a line whose sum is not known yet, and returns where what it covers begins.
+fn begin(out: &mut Vec<u8>) -> usize {
+    out.extend_from_slice(SUM);
+    out.extend_from_slice(&[b'0'; 16]);
+    out.len()
+}
+
+/// Puts the sum in and ends the line.
+fn seal(from: usize, out: &mut Vec<u8>) {
+    let sum = xxh3_64(out.get(from..).unwrap_or_default());
+    let digits = out.get_mut(from.saturating_sub(16)..from).unwrap_or_default();
+    for (at, byte) in digits.iter_mut().enumerate() {
+        let digit = u8::try_from(sum >> (60 - 4 * at) & 15).unwrap_or_default();
+        *byte = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+    }
+    out.push(b'\n');
+}
+
+/// Decimal digits without the machinery of formatting, which costs more than the rest of a short line.
+fn push_number(number: u64, out: &mut Vec<u8>) {
+    let (mut digits, mut left, mut at) = ([b'0'; 20], number, 20);
+    loop {
+        at -= 1;
+        if let Some(digit) = digits.get_mut(at) {
+            *digit = b'0' + u8::try_from(left % 10).unwrap_or_default();
+        }
+        left /= 10;
+        if left == 0 || at == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(at..).unwrap_or_default());
 }
 
 /// Checks the sum of a line (without its line feed) and returns what it covers.
@@ -110,36 +160,38 @@ pub(crate) fn read_header(line: &[u8]) -> Result<Result<Header, u32>, Fault> {
 /// Reads a record.
 pub(crate) fn read(line: &[u8]) -> Result<Line<'_>, Fault> {
     let rest = unseal(line)?;
-    let text = str::from_utf8(rest).map_err(|_| Fault::Syntax)?;
-    match in_order(text) {
+    match in_order(rest) {
         Some(read) => Ok(read),
         None => in_any_order(line),
     }
 }
 
-fn in_order(text: &str) -> Option<Line<'_>> {
-    let rest = text.strip_prefix("\",\"seq\":")?;
+fn in_order(text: &[u8]) -> Option<Line<'_>> {
+    let rest = text.strip_prefix(b"\",\"seq\":")?;
     let (seq, rest) = number(rest)?;
-    let rest = rest.strip_prefix(",\"id\":\"")?;
+    let rest = rest.strip_prefix(b",\"id\":\"")?;
     let (id, rest) = rest.split_at_checked(26)?;
-    let id = EntryId::from_bits(id::bits(id.as_bytes())?);
-    let mut rest = rest.strip_prefix("\",\"")?;
+    let id = EntryId::from_bits(id::bits(id)?);
+    let mut rest = rest.strip_prefix(b"\",\"")?;
     let mut place = Place::Outside;
-    if let Some(parent) = rest.strip_prefix("parent\":") {
+    if let Some(parent) = rest.strip_prefix(b"parent\":") {
         let (parent, after) = number(parent)?;
-        (place, rest) = (Place::Below(parent), after.strip_prefix(",\"")?);
+        (place, rest) = (Place::Below(parent), after.strip_prefix(b",\"")?);
     }
-    let kind = rest.strip_prefix("kind\":\"")?;
-    let end = memchr::memchr2(b'"', b'\\', kind.as_bytes())?;
+    let kind = rest.strip_prefix(b"kind\":\"")?;
+    let end = memchr::memchr2(b'"', b'\\', kind)?;
     let (kind, rest) = kind.split_at_checked(end)?;
-    let data = rest.strip_prefix("\",\"data\":")?.strip_suffix('}')?;
-    Some(Line { seq, id, place, kind: Cow::Borrowed(kind), lf: Vec::new(), blobs: Vec::new(), data })
+    let data = rest.strip_prefix(b"\",\"data\":")?.strip_suffix(b"}")?;
+    let kind = Cow::Borrowed(str::from_utf8(kind).ok()?);
+    Some(Line { seq, id, place, kind, lf: Vec::new(), blobs: Vec::new(), data })
 }
 
-fn number(text: &str) -> Option<(u64, &str)> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, rest) = text.split_at_checked(digits)?;
-    Some((number.parse().ok()?, rest))
+/// A number as JSON has it, and what follows.
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let digits = text.iter().take_while(|c| c.is_ascii_digit()).count();
+    let (number, rest) = text.split_at_checked(digits).filter(|(digits, _)| !digits.is_empty())?;
+    let add = |number: u64, digit: &u8| number.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
+    Some((number.iter().try_fold(0, add)?, rest))
 }
 
 fn in_any_order(line: &[u8]) -> Result<Line<'_>, Fault> {
@@ -161,12 +213,12 @@ fn in_any_order(line: &[u8]) -> Result<Line<'_>, Fault> {
     let fields: Fields<'_> = serde_json::from_slice(line).map_err(|_| Fault::Syntax)?;
     let Fields { seq, id, parent, kind, lf, blobs, data } = fields;
     let place = parent.map_or(Place::Outside, Place::Below);
-    Ok(Line { seq, id, place, kind, lf, blobs, data: data.get() })
+    Ok(Line { seq, id, place, kind, lf, blobs, data: data.get().as_bytes() })
 }
 
 /// The payload as it was before it became part of a line.
 pub(crate) fn payload(line: &Line<'_>) -> Option<String> {
-    let mut data = line.data.to_owned().into_bytes();
+    let mut data = line.data.to_owned();
     for at in &line.lf {
         let feed = data.get_mut(*at).filter(|byte| **byte == b' ')?;
         *feed = b'\n';

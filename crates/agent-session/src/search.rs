@@ -48,6 +48,19 @@ impl Needle {
     }
 }
 
+/// How a session begins: the first line of an input.
+pub(crate) fn title_of(kind: &str, data: &str) -> Option<String> {
+    const CHARACTERS: usize = 100;
+    if kind != "messageAppended" {
+        return None;
+    }
+    let record: JournalRecord = serde_json::from_str(data).ok()?;
+    let RecordBody::MessageAppended(Message::User(message)) = record.body else { return None };
+    let lines = message.content.iter().filter_map(ContentBlock::as_text).flat_map(str::lines);
+    let line = lines.map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(CHARACTERS).collect())
+}
+
 /// The text that a record's message shows; `None` for records without one.
 pub(crate) fn text_of(kind: &str, data: &str) -> Option<String> {
     if !matches!(kind, "messageAppended" | "callSettled" | "toolSettled") {

@@ -11,7 +11,7 @@ use agent_core::BoxFuture;
 use crate::{
     Header, Hit, Index, Opened, Session, SessionError, SessionId, Settings,
     log::memory::{MemoryLog, MemoryWriter},
-    search::Needle,
+    search::{Needle, title_of},
 };
 
 /// A place that keeps sessions. [`conformance`](crate::conformance) says what holds for each.
@@ -45,6 +45,27 @@ pub trait SessionStore: Send + Sync {
     /// [`SessionError`] where the place cannot be read.
     fn list(&self) -> BoxFuture<'_, Result<Vec<Summary>, SessionError>>;
 
+    /// The session whose id ends or begins with this, in any case: what people type of an id. Its end tells sessions of
+    /// one moment apart.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`]; [`SessionError::Ambiguous`] where several do.
+    fn find<'a>(&'a self, part: &'a str) -> BoxFuture<'a, Result<Summary, SessionError>> {
+        Box::pin(async move {
+            let part = part.trim().to_ascii_uppercase();
+            let fits = |summary: &Summary| {
+                let id = summary.header.id.to_string();
+                !part.is_empty() && (id.starts_with(&part) || id.ends_with(&part))
+            };
+            let mut found = self.list().await?.into_iter().filter(fits);
+            match (found.next(), found.count()) {
+                (Some(one), 0) => Ok(one),
+                (Some(_), others) => Err(SessionError::Ambiguous { part, sessions: others + 1 }),
+                (None, _) => Err(SessionError::NotFound { place: part }),
+            }
+        })
+    }
+
     /// Removes a session with its blobs.
     ///
     /// # Errors
@@ -67,12 +88,29 @@ pub struct Summary {
     pub header: Header,
     /// How many bytes it takes, blobs left out.
     pub bytes: u64,
+    /// When it was written to last, in milliseconds since the Unix epoch; when it was made, where nobody knows.
+    pub changed_ms: u64,
+    /// How its first input begins; `None` where there is none, or it is long and kept in a blob.
+    pub title: Option<String>,
 }
 
 impl Summary {
     /// A session with this header, of so many bytes.
     pub fn new(header: Header, bytes: u64) -> Self {
-        Self { header, bytes }
+        let changed_ms = header.created_ms;
+        Self { header, bytes, changed_ms, title: None }
+    }
+
+    /// Says when it was written to last.
+    #[must_use]
+    pub fn changed_ms(self, changed_ms: u64) -> Self {
+        Self { changed_ms, ..self }
+    }
+
+    /// Says how it begins.
+    #[must_use]
+    pub fn title(self, title: impl Into<String>) -> Self {
+        Self { title: Some(title.into()), ..self }
     }
 }
 
@@ -155,8 +193,20 @@ impl SessionStore for MemorySessions {
             let lengths = log.look(|records| records.iter().map(|record| record.data().len()).sum::<usize>());
             lengths.try_into().unwrap_or(u64::MAX)
         };
+        let summary = |(header, log): &(Header, Arc<MemoryLog>)| {
+            let mut summary = Summary::new(header.clone(), bytes(log));
+            log.look(|records| {
+                summary.title = records
+                    .iter()
+                    .filter(|record| record.head(0).blobs.is_empty())
+                    .find_map(|record| title_of(record.head(0).kind, record.data()));
+                let changed = records.last().map(|record| record.head(0).id.made_ms());
+                summary.changed_ms = changed.unwrap_or(header.created_ms);
+            });
+            summary
+        };
         let sessions = self.lock();
-        let listed = sessions.values().rev().map(|(header, log)| Summary::new(header.clone(), bytes(log))).collect();
+        let listed = sessions.values().rev().map(summary).collect();
         Box::pin(std::future::ready(Ok(listed)))
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Client {
     pub(super) turns: bool,
     /// The most runs at once that are worth waiting for; 0 is none.
     pub(super) crowd: u64,
+    /// Whether it keeps sessions in files.
+    pub(super) sessions: bool,
     /// The program whose size is told; its package has the same name.
     pub(super) hello: Option<&'static str>,
 }
@@ -43,6 +45,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
+        sessions: true,
         hello: None,
     },
     Client {
@@ -53,6 +56,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: false,
         crowd: 0,
+        sessions: false,
         hello: None,
     },
     Client {
@@ -63,6 +67,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
+        sessions: true,
         hello: Some("hello-mainspring"),
     },
     Client {
@@ -74,6 +79,7 @@ pub(super) const CLIENTS: &[Client] = &[
         turns: true,
         // 10,000 take it four minutes.
         crowd: 1_000,
+        sessions: true,
         hello: Some("hello-yoagent"),
     },
     Client {
@@ -84,6 +90,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
+        sessions: false,
         hello: Some("hello-rig"),
     },
     Client {
@@ -94,6 +101,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: BOTH,
         turns: true,
         crowd: u64::MAX,
+        sessions: false,
         hello: Some("hello-genai"),
     },
     Client {
@@ -104,6 +112,7 @@ pub(super) const CLIENTS: &[Client] = &[
         speaks: &["openai"],
         turns: false,
         crowd: 0,
+        sessions: false,
         hello: Some("hello-async-openai"),
     },
 ];

@@ -18,15 +18,22 @@ pub(super) struct Extent {
     turns: &'static [(u64, f64)],
     /// How many runs go on at once.
     crowds: &'static [u64],
+    /// The messages of a session.
+    messages: u64,
 }
 
 impl Extent {
     pub(super) fn of(fast: bool) -> Self {
         if fast {
-            Self { events: (1_000, 3_000), turns: &[(10, 130_000.0), (100, 170_000.0)], crowds: &[1_000] }
+            Self {
+                events: (1_000, 3_000),
+                turns: &[(10, 130_000.0), (100, 170_000.0)],
+                crowds: &[1_000],
+                messages: 10_000,
+            }
         } else {
             let turns = &[(10, 130_000.0), (100, 170_000.0), (300, 250_000.0)];
-            Self { events: (1_000, 6_000), turns, crowds: &[1_000, 9_900] }
+            Self { events: (1_000, 6_000), turns, crowds: &[1_000, 9_900], messages: 100_000 }
         }
     }
 }
@@ -34,7 +41,7 @@ impl Extent {
 /// `None` where it cannot be measured here.
 type Figure = fn(&Bench<'_>, &[&Client], Extent) -> Result<Option<Table>, Error>;
 
-pub(super) const ALL: &[Figure] = &[openai, anthropic, turns, long, crowd, size];
+pub(super) const ALL: &[Figure] = &[openai, anthropic, turns, long, crowd, session, size];
 
 /// The events of the stream whose time is taken.
 const EVENTS: u64 = 50_000;
@@ -172,6 +179,51 @@ fn crowd(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Optio
             cells.push(growth.map_or(Cell::None, Cell::Value));
         }
         table.row(client.name, cells);
+    }
+    Ok(Some(table))
+}
+
+fn session(bench: &Bench<'_>, clients: &[&Client], extent: Extent) -> Result<Option<Table>, Error> {
+    let how = "Wall time, the least of a few tries (of peers one). The branch to the head, without and with its messages; an \
+               append that survives the process, of messages of 300 bytes; opening the file. The floor walks an index, \
+               writes the bytes, finds the lines and sums them up.";
+    let times = |what: &str, most: f64| Column::new(format!("{what}, times the floor"), 2).at_most(most);
+    let columns = vec![
+        Column::new("branch ms", 2),
+        times("branch", 2.0),
+        Column::new("append us", 2),
+        times("append", 5.0),
+        Column::new("open ms", 2),
+        times("open", 3.0),
+        Column::new("messages ms", 1),
+    ];
+    let messages = extent.messages;
+    let mut table = Table::new(format!("A session of {messages} messages in a file"), how, columns);
+    let file = bench.place.target.join("session.jsonl");
+    let name = file.display().to_string();
+    let mut floor = None;
+    for client in clients.iter().filter(|client| client.sessions) {
+        // What an earlier run left that did not come to its end.
+        _ = fs::remove_file(&file);
+        let measured = bench.run(client, &["session", &name], &[messages]).and_then(|figures| {
+            whole(figures.of("entries")?, messages)?;
+            let [branch, append, open] = ["branch_ns", "append_ns", "load_ns"].map(|what| figures.of(what));
+            Ok(([branch?, append?, open?], figures.of("messages_ns").ok()))
+        });
+        let (figures, read) = match measured {
+            Ok(measured) => measured,
+            Err(reason) => {
+                let rest = std::iter::repeat_with(|| Cell::None).take(6);
+                table.row(client.name, std::iter::once(Cell::Failed(reason)).chain(rest).collect());
+                continue;
+            }
+        };
+        let least = *floor.get_or_insert(figures);
+        let units = [1_000_000, 1_000, 1_000_000];
+        let pairs = figures.into_iter().zip(least).zip(units);
+        let cells = pairs.flat_map(|((figure, least), unit)| [ratio(figure, unit), ratio(figure, least)]);
+        let read = read.map_or(Cell::None, |read| Cell::Value(ratio(read, 1_000_000)));
+        table.row(client.name, cells.map(Cell::Value).chain([read]).collect());
     }
     Ok(Some(table))
 }

@@ -2,6 +2,7 @@
 //! with borrowed types that know only the wanted fields. Its run keeps the request as text and appends to it.
 
 mod events;
+mod session;
 
 use std::io::Write;
 
@@ -34,6 +35,7 @@ async fn main() {
             client.send(PROMPT.into(), &mut sink).await;
             meter.report(&[("text", sink.text.len() as u64 + sink.arguments.len() as u64)]);
         }
+        Ask::Session { file, entries } => check(session::measure(&meter, &file, entries)),
         Ask::Turns { base } => {
             let turns = run(check(format!("{base}/chat/completions").parse())).await;
             meter.report(&[("turns", turns)]);

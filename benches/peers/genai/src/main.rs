@@ -16,6 +16,7 @@ async fn main() {
     match ask() {
         Ask::Stream { api, base, .. } => meter.report(&[("text", stream(api, &base).await)]),
         Ask::Turns { base } => meter.report(&[("turns", run(client(Api::OpenAi, &base)).await)]),
+        Ask::Session { .. } => check(Err("it has no sessions")),
         Ask::Crowd { bases, runs } => {
             let clients: Vec<_> = bases.iter().map(|base| client(Api::OpenAi, base)).collect();
             let tasks: Vec<_> =

@@ -1,6 +1,8 @@
 //! Mainspring as its users have it: a model opened by its name, an agent with a typed tool, the run read as a stream of
 //! events. Its settings are the defaults, but for the limit of turns and that of exchanges with one host.
 
+mod session;
+
 use std::{error::Error, future, sync::Arc};
 
 use mainspring::{
@@ -66,6 +68,7 @@ async fn main() {
             let agent = check(agent(&models, api, &base));
             meter.report(&[("text", check(stream(&agent).await))]);
         }
+        Ask::Session { file, entries } => check(session::measure(&meter, &file, entries).await),
         Ask::Turns { base } => {
             let agent = check(agent(&models, Api::OpenAi, &base));
             meter.report(&[("turns", check(run(agent).await))]);

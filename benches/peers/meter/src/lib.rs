@@ -52,6 +52,13 @@ pub enum Ask {
         /// The address, without the protocol's own path.
         base: String,
     },
+    /// A session of so many messages in a file: `session <file> <port> <entries>`. The port is nobody's.
+    Session {
+        /// The file, which is not there yet.
+        file: std::path::PathBuf,
+        /// How many messages.
+        entries: u64,
+    },
     /// Many runs of two tool calls and a text at once: `crowd <port> <runs> <delay in ms>`.
     Crowd {
         /// The addresses over which the runs are spread: one host has one limit of ports and connections.
@@ -82,8 +89,26 @@ pub fn ask() -> Ask {
             let bases = (1..=16).map(|host| format!("http://127.0.0.{host}:{port}/turn/2/{delay}")).collect();
             Ask::Crowd { bases, runs: runs.parse().expect("a number of runs") }
         }
-        _ => panic!("usage: stream|scan openai|anthropic PORT EVENTS, turns PORT CALLS, or crowd PORT RUNS DELAY"),
+        ["session", file, _, entries] => {
+            Ask::Session { file: file.into(), entries: entries.parse().expect("a number of messages") }
+        }
+        _ => panic!("usage: stream|scan API PORT EVENTS, turns PORT CALLS, crowd PORT RUNS DELAY, session FILE PORT N"),
     }
+}
+
+/// The text of each message of a session: 300 bytes.
+pub fn message() -> String {
+    ["A line of a message, as people write it: 50 bytes."; 6].concat()
+}
+
+/// The nanoseconds of a piece of work: the least of a few tries.
+pub fn least<T>(tries: u32, mut work: impl FnMut() -> T) -> u64 {
+    let one = |_| {
+        let start = std::time::Instant::now();
+        std::hint::black_box(work());
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    };
+    (0..tries).map(one).min().unwrap_or_default()
 }
 
 /// CPU time and memory since it was started.

@@ -77,6 +77,7 @@ async fn main() {
     match ask() {
         Ask::Stream { api, base, .. } => meter.report(&[("text", stream(agent(api, &base)).await)]),
         Ask::Turns { base } => meter.report(&[("turns", run(agent(Api::OpenAi, &base)).await)]),
+        Ask::Session { .. } => check(Err("it has no sessions")),
         Ask::Crowd { bases, runs } => {
             let agents: Vec<_> = bases.iter().map(|base| agent(Api::OpenAi, base)).collect();
             let tasks: Vec<_> =

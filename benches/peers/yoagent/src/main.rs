@@ -1,10 +1,10 @@
 //! yoagent as its users have it: an `Agent` with a tool, its events read from `prompt`. Limits that would stop a long
 //! run are raised; the history is not compacted, which would drop the results that the server counts.
 
-use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, WRITE, WRITE_SCHEMA, ask, check};
+use peers_meter::{ADD, Api, Ask, KEY, Meter, SCHEMA, SUM, SYSTEM, WRITE, WRITE_SCHEMA, ask, check, least, message};
 use serde_json::Value;
-use std::time::Duration;
-use yoagent::{Agent, context::ExecutionLimits, provider::ModelConfig, types::*};
+use std::{path::Path, time::Duration};
+use yoagent::{Agent, context::ExecutionLimits, provider::ModelConfig, session::Session, types::*};
 
 struct Add;
 
@@ -62,6 +62,7 @@ async fn main() {
     let meter = Meter::start();
     match ask() {
         Ask::Stream { api, base, .. } => meter.report(&[("text", stream(api, &base).await)]),
+        Ask::Session { file, entries } => check(session(&meter, &file, entries)),
         Ask::Turns { base } => meter.report(&[("turns", run(base).await)]),
         Ask::Crowd { bases, runs } => {
             let tasks: Vec<_> = bases.iter().cycle().take(runs).map(|base| tokio::spawn(run(base.clone()))).collect();
@@ -126,4 +127,24 @@ async fn run(base: String) -> u64 {
     }
     agent.finish().await;
     turns
+}
+
+/// A session of messages, which lives in memory and is written whole.
+fn session(meter: &Meter, path: &Path, entries: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let text = || AgentMessage::Llm(Message::user(message()));
+    let mut session = Session::new();
+    for _ in 0..entries {
+        session.append(text());
+    }
+    let branch = least(1, || session.path_ids());
+    let messages = least(1, || session.path_messages());
+    let append = least(1, || {
+        session.append(text());
+        std::fs::write(path, session.to_jsonl())
+    });
+    let load = least(1, || std::fs::read_to_string(path).map(|text| Session::from_jsonl(&text)));
+    std::fs::remove_file(path)?;
+    let figures = [("entries", entries), ("branch_ns", branch), ("append_ns", append), ("load_ns", load)];
+    meter.report(&[&figures[..], &[("messages_ns", messages)]].concat());
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod handle;
 mod inbox;
+mod recovery;
 mod shared;
 
 use std::{fmt, sync::Arc};
@@ -11,7 +12,10 @@ use agent_core::{
     RunEnding, Transcript, Usage, UserMessage,
 };
 
-pub use self::handle::{QueueFull, RunHandle};
+pub use self::{
+    handle::{QueueFull, RunHandle},
+    recovery::{Interrupted, LostCall, Recourse, Recovery},
+};
 pub(crate) use self::{
     inbox::Inbox,
     shared::{Pending, Shared, Taken},

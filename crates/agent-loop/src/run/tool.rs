@@ -109,12 +109,13 @@ impl Driver {
         let work = async move {
             let name = &intent.intent.tool;
             let Some(tool) = found else {
-                return Input::ToolEnded(ToolOutcome::Error(ToolError::NotFound { name: name.clone() }));
+                // A call that is judged has its tool: this one was begun by another process.
+                return lost(name, "is gone");
             };
             match contain::call(|| tool.version() == intent.tool_version) {
                 Ok(true) => {}
                 // Only a call that was begun by another process can meet another version.
-                Ok(false) => return changed(name),
+                Ok(false) => return lost(name, "has changed"),
                 Err(text) => return Input::ToolEnded(ToolOutcome::Error(ToolError::failed(text))),
             }
             let arguments = intent.intent.arguments.clone();
@@ -161,7 +162,7 @@ impl Driver {
     }
 }
 
-fn changed(name: &str) -> Input {
-    let text = format!("`{name}` has changed since this call began, and cannot tell what became of it");
+fn lost(name: &str, why: &str) -> Input {
+    let text = format!("`{name}` {why} since this call began, and cannot tell what became of it");
     Input::ToolEnded(ToolOutcome::Error(ToolError::failed(text)))
 }

@@ -43,7 +43,7 @@ impl<T> ByCall<T> {
         Some(*self.0.remove(at).1)
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.0.iter().map(|(_, one)| &**one)
     }
 }

@@ -112,7 +112,7 @@ impl MemoryWriter {
 }
 
 impl SessionLog for MemoryWriter {
-    fn append(&self, batch: Batch) -> Result<Acknowledged, SessionError> {
+    fn append(&self, batch: &Batch) -> Result<Acknowledged, SessionError> {
         if *self.closed.lock().unwrap_or_else(PoisonError::into_inner) == Closed::Yes {
             return Err(SessionError::Closed);
         }
@@ -121,8 +121,8 @@ impl SessionLog for MemoryWriter {
         if batch.expected != found {
             return Err(SessionError::Diverged { expected: batch.expected, found });
         }
-        inner.blobs.extend(batch.blobs.into_iter().map(|blob| (blob.id, blob.content)));
-        let kept = batch.records.into_iter().map(|record| {
+        inner.blobs.extend(batch.blobs.iter().map(|blob| (blob.id, blob.content.clone())));
+        let kept = batch.records.iter().cloned().map(|record| {
             let Record { id, place, kind, blobs, data, .. } = record;
             Kept { id, place, kind, stored: Stored::new(data, blobs) }
         });

@@ -22,7 +22,7 @@ pub trait SessionLog: Send + Sync + fmt::Debug {
     /// # Errors
     /// At the call: nothing was accepted. From the future: nothing may depend on the records, and the log accepts no
     /// more. [`SessionError::Diverged`] where the log does not hold `expected` records.
-    fn append(&self, batch: Batch) -> Result<Acknowledged, SessionError>;
+    fn append(&self, batch: &Batch) -> Result<Acknowledged, SessionError>;
 
     /// The payloads of records by their numbers, in the order asked for. Dropping the future changes nothing.
     ///

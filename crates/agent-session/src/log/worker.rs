@@ -1,8 +1,12 @@
-//! A thread that owns what blocks: it does its jobs in order, writes of one moment together, and ends with its session.
+//! A thread for what blocks: it does its jobs in order, writes of one moment together, and ends with its session.
+//!
+//! A write that does not wait for a disk is done by its caller, where nothing else waits: waking a thread costs ten times
+//! what such a write does.
 
 use std::{
     collections::VecDeque,
-    fmt, io,
+    fmt, io, iter,
+    panic::{self, AssertUnwindSafe},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
@@ -18,13 +22,22 @@ const BYTES: usize = 256 << 20;
 /// The most bytes that are written together, unless one batch has more.
 const GROUP: usize = 8 << 20;
 
-/// What the thread owns.
+/// Who does a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// The thread.
+    Thread,
+    /// The caller, if nothing is to be done before it.
+    Caller,
+}
+
+/// What the thread works with.
 pub(crate) trait Backend: Send + 'static {
     /// What is written together or not at all.
     type Batch: Send + 'static;
 
-    /// Writes batches in order and says of each whether it was written. After an error of the whole nothing is written
-    /// any more.
+    /// Writes batches in order and says of each whether it was written; nothing at all where all were. After an error
+    /// of the whole nothing is written any more.
     fn write(&mut self, batches: &[Self::Batch]) -> Result<Vec<Result<(), SessionError>>, SessionError>;
 }
 
@@ -38,6 +51,8 @@ enum Job<B: Backend> {
 struct Waiting<B: Backend> {
     jobs: VecDeque<Job<B>>,
     bytes: usize,
+    /// Somebody has the backend: the thread for a job, or a caller for a write.
+    busy: bool,
     stage: Stage,
     failed: Option<Arc<SessionError>>,
     closers: Vec<Done>,
@@ -55,6 +70,8 @@ enum Stage {
 struct Queue<B: Backend> {
     waiting: Mutex<Waiting<B>>,
     ready: Condvar,
+    /// Touched only by whoever made the queue busy, and by the thread at its beginning and its end.
+    backend: Mutex<Option<B>>,
 }
 
 /// The handle on the thread. Dropping it ends the thread when everything accepted is done.
@@ -65,19 +82,26 @@ impl<B: Backend> Worker<B> {
     pub(crate) async fn start<T: Send + 'static>(
         open: impl FnOnce() -> Result<(B, T), SessionError> + Send + 'static,
     ) -> Result<(Self, T), SessionError> {
-        let waiting =
-            Waiting { jobs: VecDeque::new(), bytes: 0, stage: Stage::Open, failed: None, closers: Vec::new() };
-        let queue = Arc::new(Queue { waiting: Mutex::new(waiting), ready: Condvar::new() });
+        let waiting = Waiting {
+            jobs: VecDeque::new(),
+            bytes: 0,
+            busy: false,
+            stage: Stage::Open,
+            failed: None,
+            closers: Vec::new(),
+        };
+        let queue = Queue { waiting: Mutex::new(waiting), ready: Condvar::new(), backend: Mutex::new(None) };
+        let queue = Arc::new(queue);
         let worker = Self(queue.clone());
         let (opened, found) = oneshot::channel();
         let run = move || {
             let mut gone = Gone(queue);
             match open() {
-                Ok((mut backend, found)) => {
+                Ok((backend, found)) => {
+                    *gone.0.backend() = Some(backend);
                     // Nobody waits any more: the worker was dropped with the future, so its jobs are none.
                     _ = opened.send(Ok(found));
-                    gone.0.work(&mut backend);
-                    drop(backend);
+                    gone.0.work();
                     gone.close();
                 }
                 Err(error) => {
@@ -91,16 +115,23 @@ impl<B: Backend> Worker<B> {
         Ok((worker, found))
     }
 
-    /// Accepts a batch of so many bytes.
+    /// Accepts a batch of so many bytes, or writes it.
     pub(crate) fn write(
         &self,
         batch: B::Batch,
         bytes: usize,
+        by: By,
     ) -> Result<BoxFuture<'static, Result<(), SessionError>>, SessionError> {
         let (done, written) = oneshot::channel();
         let mut waiting = self.0.lock();
         if let Some(source) = &waiting.failed {
             return Err(SessionError::Failed { source: source.clone() });
+        }
+        if by == By::Caller && !waiting.busy && waiting.jobs.is_empty() && waiting.stage == Stage::Open {
+            waiting.busy = true;
+            drop(waiting);
+            let written = Busy(&self.0).write_now(batch);
+            return Ok(Box::pin(std::future::ready(written)));
         }
         if waiting.bytes > 0 && waiting.bytes.saturating_add(bytes) > BYTES {
             return Err(SessionError::Backlog { what: "bytes", limit: BYTES.try_into().unwrap_or(u64::MAX) });
@@ -194,8 +225,15 @@ impl<B: Backend> Queue<B> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, backend: &mut B) {
+    fn backend(&self) -> MutexGuard<'_, Option<B>> {
+        self.backend.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
         while let Some(next) = self.next() {
+            let _busy = Busy(self);
+            let mut backend = self.backend();
+            let Some(backend) = &mut *backend else { return };
             match next {
                 Next::Call(job) => job(backend),
                 Next::Write(batches, dones) => {
@@ -206,7 +244,10 @@ impl<B: Backend> Queue<B> {
                     };
                     // Whoever dropped the future does not want to know.
                     match written {
-                        Ok(each) => dones.into_iter().zip(each).for_each(|(done, written)| _ = done.send(written)),
+                        Ok(each) => {
+                            let each = each.into_iter().chain(iter::repeat_with(|| Ok(())));
+                            dones.into_iter().zip(each).for_each(|(done, written)| _ = done.send(written));
+                        }
                         Err(source) => {
                             self.lock().failed = Some(source.clone());
                             for done in dones {
@@ -221,12 +262,13 @@ impl<B: Backend> Queue<B> {
 
     fn next(&self) -> Option<Next<B>> {
         let mut waiting = self.lock();
-        while waiting.jobs.is_empty() {
-            if waiting.stage != Stage::Open {
+        while waiting.jobs.is_empty() || waiting.busy {
+            if waiting.stage != Stage::Open && !waiting.busy {
                 return None;
             }
             waiting = self.ready.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
+        waiting.busy = true;
         let (mut batches, mut dones, mut group) = (Vec::new(), Vec::new(), 0usize);
         while let Some(job) = waiting.jobs.pop_front() {
             match job {
@@ -247,11 +289,43 @@ impl<B: Backend> Queue<B> {
     }
 }
 
+/// Whoever has the backend. Dropped, others may have it.
+struct Busy<'a, B: Backend>(&'a Queue<B>);
+
+impl<B: Backend> Busy<'_, B> {
+    fn write_now(self, batch: B::Batch) -> Result<(), SessionError> {
+        let mut backend = self.0.backend();
+        // A panic is the session's, as it is on the thread: the caller goes on.
+        let write = AssertUnwindSafe(|| backend.as_mut().map(|backend| backend.write(&[batch])));
+        let written = panic::catch_unwind(write).ok().flatten().unwrap_or(Err(SessionError::Closed));
+        let written = written.map_err(|source| {
+            let source = Arc::new(source);
+            self.0.lock().failed = Some(source.clone());
+            SessionError::Failed { source }
+        });
+        written.and_then(|each| each.into_iter().next().unwrap_or(Ok(())))
+    }
+}
+
+impl<B: Backend> Drop for Busy<'_, B> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.lock();
+        waiting.busy = false;
+        let waited_for = !waiting.jobs.is_empty() || waiting.stage != Stage::Open;
+        drop(waiting);
+        if waited_for {
+            self.0.ready.notify_one();
+        }
+    }
+}
+
 /// Says that the thread is gone, also when it panicked.
 struct Gone<B: Backend>(Arc<Queue<B>>);
 
 impl<B: Backend> Gone<B> {
     fn close(&mut self) {
+        // With it a lock ends, before anybody hears that the session is free.
+        drop(self.0.backend().take());
         let mut waiting = self.0.lock();
         waiting.stage = Stage::Gone;
         // Their futures hear that the session is closed.

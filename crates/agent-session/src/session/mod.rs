@@ -6,7 +6,7 @@ mod copy;
 mod journal;
 mod moves;
 mod read;
-mod write;
+pub(crate) mod write;
 
 use std::{
     fmt,
@@ -149,6 +149,14 @@ impl Session {
     /// The failure of an earlier write.
     pub async fn close(&self) -> Result<(), SessionError> {
         self.shared.log.close().await
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.shared.settings.now_ms()
+    }
+
+    pub(crate) fn new_ids(&self) -> IdSource {
+        self.shared.settings.ids()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -6,7 +6,7 @@ use agent_core::{Branch, JournalRecord, RawJson, RecordBody};
 use serde::Deserialize;
 
 use super::{Session, number};
-use crate::{EntryId, SessionError, Stored, blob::restore, record::kind};
+use crate::{Entry, EntryId, SessionError, Stored, blob::restore, record::kind};
 
 /// How many payloads are read at a time, so that a reader holds no more than that twice and lets others have their turn.
 const PAGE: usize = 256;
@@ -41,6 +41,28 @@ impl Session {
         }
         let payload = self.payload(id).await?;
         parse(id, &payload).map(Some)
+    }
+
+    /// The journal records of many entries, in the order asked for; `None` for entries of another kind. Dropping the
+    /// future changes nothing.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    pub async fn records(&self, entries: &[Entry]) -> Result<Vec<Option<JournalRecord>>, SessionError> {
+        let mut records = Vec::with_capacity(entries.len());
+        for page in entries.chunks(PAGE) {
+            let wanted: Vec<&Entry> = page.iter().filter(|entry| is_journal(&entry.kind)).collect();
+            let stored = self.shared.log.read(wanted.iter().map(|entry| entry.seq).collect()).await?;
+            let mut stored = stored.into_iter();
+            for entry in page {
+                if !is_journal(&entry.kind) {
+                    records.push(None);
+                } else if let Some(next) = stored.next() {
+                    records.push(Some(parse(entry.id, &self.whole(entry.id, next).await?)?));
+                }
+            }
+        }
+        Ok(records)
     }
 
     /// The journal records from the beginning to an entry, those of undone compactions left out: what a conversation

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A payload that is about to become a record.
-pub(super) struct Draft {
+pub(crate) struct Draft {
     /// Of a copy; others get a new one.
     id: Option<EntryId>,
     kind: Arc<str>,
@@ -31,7 +31,7 @@ enum InTree {
 
 impl Draft {
     /// A record of the tree.
-    pub(super) fn entry(kind: &str, data: RawJson) -> Self {
+    pub(crate) fn entry(kind: &str, data: RawJson) -> Self {
         Self { id: None, kind: kind.into(), data, refs: Vec::new(), blobs: Vec::new(), in_tree: InTree::Yes }
     }
 
@@ -44,6 +44,17 @@ impl Draft {
     pub(super) fn copied(id: EntryId, kind: &Arc<str>, stored: Stored, blobs: Vec<Blob>) -> Self {
         let Stored { data, blobs: refs } = stored;
         Self { id: Some(id), kind: kind.clone(), data, refs, blobs, in_tree: InTree::Yes }
+    }
+
+    /// With an id, which no record of the session has.
+    pub(crate) fn named(mut self, id: EntryId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Its id, where it has one already.
+    pub(crate) fn id(&self) -> Option<EntryId> {
+        self.id
     }
 
     /// With a blob that the payload does not show.
@@ -118,6 +129,17 @@ impl Session {
         })
     }
 
+    /// Puts drafts behind an entry, or at the beginning.
+    pub(crate) async fn append_below(&self, below: Option<EntryId>, drafts: Vec<Draft>) -> Result<(), SessionError> {
+        let drafts = self.spill(drafts)?;
+        let accepted = {
+            let mut state = self.state();
+            let below = below.map_or(Ok(0), |id| super::number(&state.index, id))?;
+            self.commit(&mut state, below, drafts)?
+        };
+        accepted.acknowledged.await
+    }
+
     /// Takes long strings out of payloads, and refuses what is too large.
     pub(super) fn spill(&self, drafts: Vec<Draft>) -> Result<Vec<Draft>, SessionError> {
         let settings = &self.shared.settings;
@@ -167,8 +189,9 @@ impl Session {
             let limit = self.shared.settings.blobs;
             return Err(SessionError::TooLarge { what: "the blobs of the session", bytes, limit });
         }
-        let acknowledged = self.shared.log.append(Batch::new(expected, records.clone(), blobs))?;
-        for record in &records {
+        let batch = Batch::new(expected, records, blobs);
+        let acknowledged = self.shared.log.append(&batch)?;
+        for record in &batch.records {
             // They were numbered and named for this place just now.
             let pushed = state.index.push(&record.head(), record.data.get());
             debug_assert!(pushed.is_ok(), "an accepted record follows: {pushed:?}");

@@ -98,13 +98,13 @@ fn ready<T: Send + 'static>(value: T) -> BoxFuture<'static, T> {
 }
 
 impl SessionLog for Writer {
-    fn append(&self, batch: Batch) -> Result<Acknowledged, SessionError> {
+    fn append(&self, batch: &Batch) -> Result<Acknowledged, SessionError> {
         if *self.2.lock().unwrap() {
             return Err(SessionError::Closed);
         }
-        self.0.records.lock().unwrap().extend(batch.records);
+        self.0.records.lock().unwrap().extend(batch.records.iter().cloned());
         if self.1 != Fault::LosesBlobs {
-            let blobs = batch.blobs.into_iter().map(|blob| (blob.id, blob.content.to_vec()));
+            let blobs = batch.blobs.iter().map(|blob| (blob.id, blob.content.to_vec()));
             self.0.blobs.lock().unwrap().extend(blobs);
         }
         Ok(ready(Ok(())))

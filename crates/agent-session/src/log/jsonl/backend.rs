@@ -47,7 +47,7 @@ impl Open {
 /// Lines for one place of the file.
 pub(super) struct Lines {
     pub(super) at: u64,
-    pub(super) lines: String,
+    pub(super) lines: Vec<u8>,
     pub(super) blobs: Vec<Blob>,
 }
 
@@ -111,9 +111,9 @@ impl File {
     }
 
     fn make(&mut self, header: Header) -> Result<Loaded, SessionError> {
-        let mut text = String::new();
+        let mut text = Vec::new();
         line::write_header(&header, &mut text).map_err(|source| SessionError::Encode { source: source.into() })?;
-        let made = self.medium.truncate(0).and_then(|()| self.medium.append(text.as_bytes()));
+        let made = self.medium.truncate(0).and_then(|()| self.medium.append(&text));
         made.map_err(SessionError::io("write", &self.path))?;
         if self.sync == SyncPolicy::Always {
             self.medium.sync().map_err(SessionError::io("sync", &self.path))?;
@@ -230,12 +230,15 @@ impl File {
     }
 
     fn write_lines(&mut self, at: u64, bytes: &[u8]) -> Result<(), SessionError> {
-        if self.medium.size().map_err(SessionError::io("look at", &self.path))? != at {
+        // The path is copied for an error only.
+        let path = &self.path;
+        let failed = |what| move |source| SessionError::Io { what, path: path.clone(), source };
+        if self.medium.size().map_err(failed("look at"))? != at {
             return Err(SessionError::Changed { place: self.path.display().to_string() });
         }
-        let written = self.medium.append(bytes).map_err(SessionError::io("write", &self.path));
+        let written = self.medium.append(bytes).map_err(failed("write"));
         let synced = written.and_then(|()| match self.sync {
-            SyncPolicy::Always => self.medium.sync().map_err(SessionError::io("sync", &self.path)),
+            SyncPolicy::Always => self.medium.sync().map_err(failed("sync")),
             SyncPolicy::Os => Ok(()),
         });
         if synced.is_err() {
@@ -253,13 +256,13 @@ impl Backend for File {
         batches.iter().flat_map(|batch| &batch.blobs).try_for_each(|blob| self.write_blob(blob))?;
         match batches {
             [] => {}
-            [one] => self.write_lines(one.at, one.lines.as_bytes())?,
+            [one] => self.write_lines(one.at, &one.lines)?,
             [first, ..] => {
-                let all: Vec<&str> = batches.iter().map(|batch| batch.lines.as_str()).collect();
-                self.write_lines(first.at, all.concat().as_bytes())?;
+                let all: Vec<&[u8]> = batches.iter().map(|batch| batch.lines.as_slice()).collect();
+                self.write_lines(first.at, &all.concat())?;
             }
         }
-        Ok(batches.iter().map(|_| Ok(())).collect())
+        Ok(Vec::new())
     }
 }
 

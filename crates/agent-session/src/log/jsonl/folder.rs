@@ -1,6 +1,11 @@
 //! A folder of session files.
 
-use std::{fs, io, ops::ControlFlow, path::PathBuf};
+use std::{
+    env, fs, io,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use agent_core::BoxFuture;
 
@@ -9,11 +14,12 @@ use super::{
     load::{Found, lines},
 };
 use crate::{
-    Header, Hit, Session, SessionError, SessionId, SessionStore, Settings, Summary, line, log::worker::blocking,
-    search::Needle,
+    Header, Hit, Session, SessionError, SessionId, SessionStore, Settings, Summary, line,
+    log::worker::blocking,
+    search::{Needle, title_of},
 };
 
-/// The longest header that is read.
+/// How much of a file is read for a list: the header, and where an input has to begin to be its title.
 const HEADER: u64 = 64 << 10;
 
 /// A folder with a file for each session, named by its id: `01….jsonl`. It is made when the first session is.
@@ -28,6 +34,27 @@ impl JsonlFolder {
     /// The folder at a path.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), sync: SyncPolicy::Os, settings: Settings::default() }
+    }
+
+    /// The folder of the user's sessions: `mainspring/sessions` where the system keeps a user's data, which is
+    /// `$XDG_DATA_HOME` or `~/.local/share`, `~/Library/Application Support` on macOS, `%APPDATA%` on Windows. `None`
+    /// where the environment says nothing about it.
+    pub fn of_user() -> Option<Self> {
+        let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || env::home_dir().filter(|path| path.is_absolute());
+        let data = if cfg!(windows) {
+            folder("APPDATA")
+        } else if cfg!(target_os = "macos") {
+            folder("XDG_DATA_HOME").or_else(|| Some(home()?.join("Library/Application Support")))
+        } else {
+            folder("XDG_DATA_HOME").or_else(|| Some(home()?.join(".local/share")))
+        };
+        Some(Self::new(data?.join("mainspring").join("sessions")))
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Sets when records are acknowledged.
@@ -105,6 +132,10 @@ impl SessionStore for JsonlFolder {
     }
 }
 
+fn ms(time: SystemTime) -> Option<u64> {
+    u64::try_from(time.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
 /// The hits in all files, newest first. A file is read line by line, and not at all once there are enough.
 fn search(folder: PathBuf, needle: &Needle, limit: usize, line_limit: u64) -> Result<Vec<Hit>, SessionError> {
     let mut hits = Vec::new();
@@ -116,7 +147,7 @@ fn search(folder: PathBuf, needle: &Needle, limit: usize, line_limit: u64) -> Re
         let mut file = fs::File::open(&path).map_err(SessionError::io("open", &path))?;
         let look = |found: Found<'_>| {
             if let Ok(read) = line::read(found.bytes) {
-                hits.extend(needle.hit(id, read.id, &read.kind, read.data));
+                hits.extend(str::from_utf8(read.data).ok().and_then(|data| needle.hit(id, read.id, &read.kind, data)));
             }
             if hits.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
@@ -137,12 +168,22 @@ fn list(folder: PathBuf) -> Result<Vec<Summary>, SessionError> {
         if path.extension().is_none_or(|extension| extension != "jsonl") {
             continue;
         }
-        let (mut begin, bytes) = (Vec::new(), fs::metadata(&path).map_or(0, |metadata| metadata.len()));
+        let metadata = fs::metadata(&path).ok();
+        let (mut begin, bytes) = (Vec::new(), metadata.as_ref().map_or(0, fs::Metadata::len));
+        let changed = metadata.and_then(|metadata| metadata.modified().ok()).and_then(ms);
         let read =
             fs::File::open(&path).and_then(|file| io::Read::read_to_end(&mut io::Read::take(file, HEADER), &mut begin));
         let line = begin.split(|byte| *byte == b'\n').next().unwrap_or_default();
         if let (Ok(_), Ok(Ok(header))) = (read, line::read_header(line)) {
-            found.push(Summary::new(header, bytes));
+            let mut summary = Summary::new(header, bytes);
+            summary.title = begin.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
+                let read = line::read(line).ok().filter(|read| read.blobs.is_empty())?;
+                title_of(&read.kind, str::from_utf8(read.data).ok()?)
+            });
+            if let Some(changed) = changed {
+                summary = summary.changed_ms(changed);
+            }
+            found.push(summary);
         }
     }
     found.sort_by_key(|summary| std::cmp::Reverse(summary.header.id));

@@ -17,7 +17,10 @@ use agent_core::BoxFuture;
 
 use self::backend::{Access, File, Lines, Open};
 pub use self::{folder::JsonlFolder, medium::Medium, salvage::Salvaged};
-use super::{Acknowledged, Batch, Opened, Recovered, SessionLog, Swept, worker::Worker};
+use super::{
+    Acknowledged, Batch, Opened, Recovered, SessionLog, Swept,
+    worker::{By, Worker},
+};
 use crate::{BlobId, Header, Session, SessionError, Settings, Stored, line};
 
 /// When records are acknowledged.
@@ -31,13 +34,17 @@ pub enum SyncPolicy {
     Always,
 }
 
+/// The most bytes that are written by whoever appends them, instead of by the session's thread.
+const QUICK: usize = 64 << 10;
+
 /// Puts something between a session and its file.
 type Wrap = Arc<dyn Fn(Box<dyn Medium>) -> Box<dyn Medium> + Send + Sync>;
 
 /// A file that holds a session: `name.jsonl`, with its blobs in `name.blobs`. The format stands in
 /// `docs/formats/session.md`.
 ///
-/// Each open session has a thread that does the file work, and ends when the session is closed or dropped.
+/// Each open session has a thread that does the file work, and ends when the session is closed or dropped. Only a short
+/// append under [`SyncPolicy::Os`] is written at once, by whoever makes it: the system takes it over without a disk.
 ///
 /// ```
 /// use agent_core::{Journal, JournalRecord, RecordBody};
@@ -139,7 +146,7 @@ impl JsonlFile {
         let recovered = Recovered { records: index.len(), torn };
         let place = self.path.display().to_string();
         let limit = line_limit(&self.settings);
-        let log = JsonlLog { worker, starts: Mutex::new(starts), place, limit, access };
+        let log = JsonlLog { worker, starts: Mutex::new(starts), place, limit, access, sync: self.sync };
         let mut opened = Opened::new(header, index, Arc::new(log));
         opened.recovered = recovered;
         Ok(Session::new(opened, self.settings.clone()))
@@ -167,6 +174,7 @@ struct JsonlLog {
     place: String,
     limit: u64,
     access: Access,
+    sync: SyncPolicy,
 }
 
 impl JsonlLog {
@@ -185,7 +193,7 @@ impl JsonlLog {
 }
 
 impl SessionLog for JsonlLog {
-    fn append(&self, batch: Batch) -> Result<Acknowledged, SessionError> {
+    fn append(&self, batch: &Batch) -> Result<Acknowledged, SessionError> {
         if self.access == Access::Read {
             return Err(SessionError::ReadOnly);
         }
@@ -197,19 +205,23 @@ impl SessionLog for JsonlLog {
         if batch.expected != found {
             return Err(SessionError::Diverged { expected: batch.expected, found });
         }
-        let (mut lines, mut ends) = (String::new(), Vec::with_capacity(batch.records.len()));
-        for record in &batch.records {
-            let before = lines.len();
+        let mut lines = Vec::new();
+        let ends = batch.records.iter().map(|record| {
+            let from = lines.len();
             line::write(record, &mut lines).map_err(|source| SessionError::Encode { source: source.into() })?;
-            let bytes = u64::try_from(lines.len() - before).unwrap_or(u64::MAX);
-            if bytes > self.limit {
-                return Err(SessionError::TooLarge { what: "a record", bytes, limit: self.limit });
+            let bytes = u64::try_from(lines.len() - from).unwrap_or(u64::MAX);
+            match bytes > self.limit {
+                true => Err(SessionError::TooLarge { what: "a record", bytes, limit: self.limit }),
+                false => Ok(end + u64::try_from(lines.len()).unwrap_or(u64::MAX)),
             }
-            ends.push(end + u64::try_from(lines.len()).unwrap_or(u64::MAX));
-        }
+        });
+        let written = ends.collect::<Result<Vec<u64>, SessionError>>()?;
         let bytes = lines.len() + batch.blobs.iter().map(|blob| blob.content.len()).sum::<usize>();
-        let acknowledged = self.worker.write(Lines { at: end, lines, blobs: batch.blobs }, bytes)?;
-        starts.extend(ends);
+        // What the system only has to take over is not worth another thread.
+        let is_quick = self.sync == SyncPolicy::Os && batch.blobs.is_empty() && bytes <= QUICK;
+        let by = if is_quick { By::Caller } else { By::Thread };
+        let acknowledged = self.worker.write(Lines { at: end, lines, blobs: batch.blobs.clone() }, bytes, by)?;
+        starts.extend(written);
         Ok(acknowledged)
     }
 

@@ -37,7 +37,7 @@ impl JsonlFile {
 }
 
 struct Copying {
-    out: String,
+    out: Vec<u8>,
     index: Index,
     /// The new numbers by the old ones.
     numbers: HashMap<u64, u64>,
@@ -47,12 +47,8 @@ struct Copying {
 fn salvage(from: PathBuf, to: PathBuf, limit: u64) -> Result<Salvaged, SessionError> {
     let place = from.display().to_string();
     let mut file = fs::File::open(&from).map_err(SessionError::io("open", &from))?;
-    let mut copying = Copying {
-        out: String::new(),
-        index: Index::new(),
-        numbers: HashMap::from([(0, 0)]),
-        done: Salvaged::default(),
-    };
+    let mut copying =
+        Copying { out: Vec::new(), index: Index::new(), numbers: HashMap::from([(0, 0)]), done: Salvaged::default() };
     let broke = lines(&mut file, limit, |found| match copying.take(&found) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) if found.number == 1 => ControlFlow::Break(()),
@@ -69,7 +65,7 @@ fn salvage(from: PathBuf, to: PathBuf, limit: u64) -> Result<Salvaged, SessionEr
             std::io::ErrorKind::AlreadyExists => SessionError::Exists { place: to.display().to_string() },
             _ => SessionError::io("make", &to)(source),
         })?;
-    let written = out.append(copying.out.as_bytes()).and_then(|()| Medium::sync(&mut out));
+    let written = out.append(&copying.out).and_then(|()| Medium::sync(&mut out));
     written.map_err(SessionError::io("write", &to))?;
     for blob in copying.index.blobs().keys() {
         let (old, folder) = (blobs_of(&from).join(blob.to_string()), blobs_of(&to));

@@ -11,7 +11,7 @@ use crate::{
     SessionId, Stored, Summary, Swept, SyncPolicy,
     log::worker::Backend,
     record::kind,
-    search::{Needle, text_of},
+    search::{Needle, text_of, title_of},
 };
 
 /// How long another process may hold the file.
@@ -157,15 +157,33 @@ impl Database {
     }
 
     pub(super) fn list(&self) -> Result<Vec<Summary>, SessionError> {
-        let mut select = self.0.prepare("SELECT header, bytes FROM sessions ORDER BY id DESC").map_err(store)?;
-        let rows = select.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))).map_err(store)?;
+        let mut select =
+            self.0.prepare("SELECT number, header, bytes FROM sessions ORDER BY id DESC").map_err(store)?;
+        // The first messages, of which one is an input.
+        let begin = "SELECT kind, data FROM records WHERE place BETWEEN ?1 AND ?2 AND kind = 'messageAppended'
+                     AND blobs IS NULL ORDER BY place LIMIT 3";
+        let mut begin = self.0.prepare(begin).map_err(store)?;
+        let last = "SELECT id FROM records WHERE place BETWEEN ?1 AND ?2 ORDER BY place DESC LIMIT 1";
+        let mut last = self.0.prepare(last).map_err(store)?;
+        let row =
+            |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?));
+        let rows = select.query_map([], row).map_err(store)?;
         let mut found = Vec::new();
         for row in rows {
-            let (header, bytes) = row.map_err(store)?;
+            let (number, header, bytes) = row.map_err(store)?;
             let header = serde_json::from_str::<Header>(&header);
             let header = header.map_err(|source| SessionError::Store { source: source.into() })?;
             // The header counts, as it does in a file.
-            found.push(Summary::new(header, bytes.try_into().unwrap_or_default()));
+            let mut summary = Summary::new(header, bytes.try_into().unwrap_or_default());
+            let all = params![place(number, 0), place(number, LAST)];
+            let changed: Option<String> = last.query_row(all, |row| row.get(0)).optional().map_err(store)?;
+            if let Some(changed) = changed.and_then(|id| id.parse::<EntryId>().ok()) {
+                summary = summary.changed_ms(changed.made_ms());
+            }
+            let texts = begin.query_map(all, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+            let texts = texts.map_err(store)?;
+            summary.title = texts.flatten().find_map(|(kind, data)| title_of(&kind, &data));
+            found.push(summary);
         }
         Ok(found)
     }

@@ -15,7 +15,7 @@ use self::backend::{Database, Rows};
 use super::{
     Acknowledged, Batch, Opened, SessionLog, Swept,
     jsonl::{SyncPolicy, backend::lock},
-    worker::{Worker, blocking},
+    worker::{By, Worker, blocking},
 };
 use crate::{
     BlobId, Header, Hit, Session, SessionError, SessionId, SessionStore, Settings, Stored, Summary, search::Needle,
@@ -156,7 +156,7 @@ impl SqliteLog {
 }
 
 impl SessionLog for SqliteLog {
-    fn append(&self, batch: Batch) -> Result<Acknowledged, SessionError> {
+    fn append(&self, batch: &Batch) -> Result<Acknowledged, SessionError> {
         let mut held = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Held::Open { records, .. } = &mut *held else { return Err(SessionError::Closed) };
         if batch.expected != *records {
@@ -165,7 +165,7 @@ impl SessionLog for SqliteLog {
         let count = u64::try_from(batch.records.len()).unwrap_or(u64::MAX);
         let data = batch.records.iter().map(|record| record.data.get().len());
         let bytes = data.chain(batch.blobs.iter().map(|blob| blob.content.len())).sum();
-        let acknowledged = self.worker.write(Rows { session: self.number, batch }, bytes)?;
+        let acknowledged = self.worker.write(Rows { session: self.number, batch: batch.clone() }, bytes, By::Thread)?;
         *records += count;
         Ok(acknowledged)
     }
