@@ -1,1 +1,18 @@
-//! What only a terminal has: markdown in colours, a line that is edited, a chat.
+//! What is shown in a terminal: text that cannot harm it, markdown, diffs, progress.
+
+mod diff;
+mod markdown;
+mod progress;
+mod style;
+#[cfg(test)]
+mod tests;
+mod text;
+mod wrap;
+
+pub(crate) use self::{
+    diff::diff,
+    markdown::Markdown,
+    progress::Progress,
+    style::{Colour, Style, Theme},
+    text::{cut, graphemes, prefix, safe, width},
+};
