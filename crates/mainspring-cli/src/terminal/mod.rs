@@ -13,6 +13,6 @@ pub(crate) use self::{
     diff::diff,
     markdown::Markdown,
     progress::Progress,
-    style::{Colour, Style, Theme},
-    text::{cut, graphemes, prefix, safe, width},
+    style::{Style, Theme},
+    text::{cut, safe},
 };

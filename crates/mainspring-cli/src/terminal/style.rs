@@ -44,8 +44,6 @@ impl Style {
     pub(crate) const WARNING: Self = Self::PLAIN.colour(Colour::Yellow);
     /// What went well, and lines that were added.
     pub(crate) const GOOD: Self = Self::PLAIN.colour(Colour::Green);
-    /// The prompt of the user, and what stands for them.
-    pub(crate) const USER: Self = Self::BOLD.colour(Colour::Green);
 
     pub(crate) const fn colour(self, colour: Colour) -> Self {
         Self { colour: Some(colour), ..self }
@@ -57,10 +55,6 @@ impl Style {
 
     pub(crate) const fn italic(self) -> Self {
         Self { italic: true, ..self }
-    }
-
-    pub(crate) const fn underline(self) -> Self {
-        Self { underline: true, ..self }
     }
 
     pub(crate) const fn strike(self) -> Self {

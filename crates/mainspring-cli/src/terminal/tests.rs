@@ -1,6 +1,6 @@
 //! What is shown apart from markdown.
 
-use super::{Colour, Progress, Style, Theme, cut, diff, safe, width};
+use super::{Progress, Style, Theme, cut, diff, safe, style::Colour, text::width};
 
 /// A text without its looks.
 pub(super) fn strip(text: &str) -> String {
