@@ -76,7 +76,7 @@ async fn measure(folder: &Path, entries: u64, many: u64) -> Result<bool, Error> 
     rows.times(&format!("loading {entries} entries, times a newline index and checksums"), load, least, 3.0);
 
     let line = usize::try_from(fs::metadata(&path)?.len() / entries.max(1))?;
-    let (append, least) = (appends(folder).await?, writes(folder, line)?);
+    let (append, least) = appends(folder, line).await?;
     rows.times("an append under `Os`, acknowledged, times a bare write of its line", append, least, 5.0);
 
     let size = fs::metadata(&path)?.len();
@@ -140,36 +140,29 @@ async fn loads(path: &Path) -> Result<Duration, Error> {
     Ok(least)
 }
 
-/// The time of an append, of many one after the other: each is acknowledged before the next.
-async fn appends(folder: &Path) -> Result<Duration, Error> {
+/// The time of an append, of many one after the other, each acknowledged before the next; and that of a bare write of as
+/// many bytes. They take turns, so that both see the same machine.
+async fn appends(folder: &Path, line: usize) -> Result<(Duration, Duration), Error> {
     let session = JsonlFile::new(folder.join("appends.jsonl")).open_or_create().await?;
-    let mut ids = IdSource::seeded(2);
-    let mut least = Duration::MAX;
-    for _ in 0..ROUNDS {
+    let mut bare = OpenOptions::new().append(true).create(true).open(folder.join("bare"))?;
+    let (line, mut ids) = (vec![b'x'; line], IdSource::seeded(2));
+    let (mut append, mut least) = (Duration::MAX, Duration::MAX);
+    for _ in 0..2 * ROUNDS {
         let records: Vec<JournalRecord> = (0..APPENDS).map(|_| record(&mut ids)).collect();
         let start = Instant::now();
         for record in records {
             session.append(vec![record]).await?;
         }
-        least = least.min(start.elapsed());
-    }
-    session.close().await?;
-    Ok(least / u32::try_from(APPENDS)?)
-}
-
-/// The time of a bare write of as many bytes.
-fn writes(folder: &Path, line: usize) -> Result<Duration, Error> {
-    let line = vec![b'x'; line];
-    let mut file = OpenOptions::new().append(true).create(true).open(folder.join("bare"))?;
-    let mut least = Duration::MAX;
-    for _ in 0..ROUNDS {
+        append = append.min(start.elapsed());
         let start = Instant::now();
         for _ in 0..APPENDS {
-            file.write_all(black_box(&line))?;
+            bare.write_all(black_box(&line))?;
         }
         least = least.min(start.elapsed());
     }
-    Ok(least / u32::try_from(APPENDS)?)
+    session.close().await?;
+    let count = u32::try_from(APPENDS)?;
+    Ok((append / count, least / count))
 }
 
 fn resident() -> Result<u64, Error> {

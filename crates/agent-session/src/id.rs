@@ -77,9 +77,12 @@ pub(crate) fn text(bits: u128) -> [u8; 26] {
     text
 }
 
-/// The value of each character of Crockford's base 32; 32 stands for none.
+/// Stands for no value.
+const NONE: u8 = 32;
+
+/// The value of each character of Crockford's base 32.
 static VALUES: LazyLock<[u8; 256]> = LazyLock::new(|| {
-    let mut values = [32; 256];
+    let mut values = [NONE; 256];
     for (value, c) in (0..).zip(DIGITS) {
         if let Some(slot) = values.get_mut(usize::from(*c)) {
             *slot = value;
@@ -90,12 +93,20 @@ static VALUES: LazyLock<[u8; 256]> = LazyLock::new(|| {
 
 /// The bits of 26 characters, if they are an id.
 pub(crate) fn bits(text: &[u8]) -> Option<u128> {
-    if text.len() != 26 || text.first().is_none_or(|first| *first > b'7') {
-        return None;
-    }
+    let text: &[u8; 26] = text.try_into().ok()?;
+    let (first, rest) = text.split_first_chunk::<2>()?;
+    let (second, third) = rest.split_first_chunk::<12>()?;
     let values = &*VALUES;
-    text.iter().try_fold(0u128, |bits, c| match values.get(usize::from(*c)) {
-        Some(value) if *value < 32 => Some(bits << 5 | u128::from(*value)),
-        _ => None,
-    })
+    // Pieces that fit a machine word; that a character is none shows in the bits that none of them has.
+    let mut seen = 0;
+    let mut word = |piece: &[u8]| {
+        piece.iter().fold(0u64, |bits, c| {
+            let value = values.get(usize::from(*c)).copied().unwrap_or(NONE);
+            seen |= value;
+            bits << 5 | u64::from(value & 31)
+        })
+    };
+    let (high, middle, low) = (word(first), word(second), word(third));
+    let fits = seen < NONE && high < 1 << 8;
+    fits.then_some(u128::from(high) << 120 | u128::from(middle) << 60 | u128::from(low))
 }

@@ -126,12 +126,15 @@ fn push_number(number: u64, out: &mut Vec<u8>) {
 fn unseal(line: &[u8]) -> Result<&[u8], Fault> {
     let (sum, rest) = line.split_at_checked(COVERED).ok_or(Fault::Checksum)?;
     let digits = sum.strip_prefix(SUM).ok_or(Fault::Checksum)?;
-    let read = digits.iter().try_fold(0u64, |sum, digit| match digit {
-        b'0'..=b'9' => Some(sum << 4 | u64::from(digit - b'0')),
-        b'a'..=b'f' => Some(sum << 4 | u64::from(digit - b'a' + 10)),
-        _ => None,
-    });
-    if read == Some(xxh3_64(rest)) { Ok(rest) } else { Err(Fault::Checksum) }
+    // Without a branch for each digit: a million lines have sixteen million of them.
+    let (mut read, mut wrong) = (0u64, 0u8);
+    for digit in digits {
+        let (number, letter) = (digit.wrapping_sub(b'0'), digit.wrapping_sub(b'a'));
+        let value = if number < 10 { number } else { letter.wrapping_add(10) };
+        wrong |= u8::from(number >= 10 && letter >= 6);
+        read = read << 4 | u64::from(value & 15);
+    }
+    if wrong == 0 && read == xxh3_64(rest) { Ok(rest) } else { Err(Fault::Checksum) }
 }
 
 /// Whether bytes are, or may become, the beginning of a line of ours.

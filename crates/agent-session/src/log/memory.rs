@@ -127,7 +127,7 @@ impl SessionLog for MemoryWriter {
             Kept { id, place, kind, stored: Stored::new(data, blobs) }
         });
         inner.records.extend(kept);
-        Ok(Box::pin(std::future::ready(Ok(()))))
+        Ok(Acknowledged::now(Ok(())))
     }
 
     fn read(&self, seqs: Vec<u64>) -> BoxFuture<'static, Result<Vec<Stored>, SessionError>> {

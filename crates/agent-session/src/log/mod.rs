@@ -6,7 +6,14 @@ pub(crate) mod memory;
 pub(crate) mod sqlite;
 mod worker;
 
-use std::{collections::HashSet, fmt, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashSet,
+    fmt,
+    path::PathBuf,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use agent_core::BoxFuture;
 
@@ -50,8 +57,44 @@ pub trait SessionLog: Send + Sync + fmt::Debug {
     fn close(&self) -> BoxFuture<'static, Result<(), SessionError>>;
 }
 
-/// Resolves when records are acknowledged.
-pub type Acknowledged = BoxFuture<'static, Result<(), SessionError>>;
+/// Resolves when records are acknowledged. Dropping it does not take them back.
+#[must_use = "nothing may depend on records that are not acknowledged"]
+pub struct Acknowledged(Outcome);
+
+enum Outcome {
+    /// Until it was asked for.
+    Now(Option<Result<(), SessionError>>),
+    Later(BoxFuture<'static, Result<(), SessionError>>),
+}
+
+impl Acknowledged {
+    /// What is known at once.
+    pub fn now(written: Result<(), SessionError>) -> Self {
+        Self(Outcome::Now(Some(written)))
+    }
+
+    /// What is known when a future resolves.
+    pub fn later(written: impl Future<Output = Result<(), SessionError>> + Send + 'static) -> Self {
+        Self(Outcome::Later(Box::pin(written)))
+    }
+}
+
+impl Future for Acknowledged {
+    type Output = Result<(), SessionError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut self.0 {
+            Outcome::Now(written) => Poll::Ready(written.take().unwrap_or(Ok(()))),
+            Outcome::Later(written) => written.as_mut().poll(cx),
+        }
+    }
+}
+
+impl fmt::Debug for Acknowledged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Acknowledged")
+    }
+}
 
 /// Records that are written together.
 #[derive(Debug, Clone)]

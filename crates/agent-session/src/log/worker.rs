@@ -13,6 +13,7 @@ use std::{
 use agent_core::BoxFuture;
 use tokio::sync::oneshot;
 
+use super::Acknowledged;
 use crate::SessionError;
 
 /// The most jobs that may wait.
@@ -51,8 +52,8 @@ enum Job<B: Backend> {
 struct Waiting<B: Backend> {
     jobs: VecDeque<Job<B>>,
     bytes: usize,
-    /// Somebody has the backend: the thread for a job, or a caller for a write.
-    busy: bool,
+    /// What the thread works with; `None` while somebody has it: the thread for a job, or a caller for a write.
+    backend: Option<B>,
     stage: Stage,
     failed: Option<Arc<SessionError>>,
     closers: Vec<Done>,
@@ -70,8 +71,6 @@ enum Stage {
 struct Queue<B: Backend> {
     waiting: Mutex<Waiting<B>>,
     ready: Condvar,
-    /// Touched only by whoever made the queue busy, and by the thread at its beginning and its end.
-    backend: Mutex<Option<B>>,
 }
 
 /// The handle on the thread. Dropping it ends the thread when everything accepted is done.
@@ -85,12 +84,12 @@ impl<B: Backend> Worker<B> {
         let waiting = Waiting {
             jobs: VecDeque::new(),
             bytes: 0,
-            busy: false,
+            backend: None,
             stage: Stage::Open,
             failed: None,
             closers: Vec::new(),
         };
-        let queue = Queue { waiting: Mutex::new(waiting), ready: Condvar::new(), backend: Mutex::new(None) };
+        let queue = Queue { waiting: Mutex::new(waiting), ready: Condvar::new() };
         let queue = Arc::new(queue);
         let worker = Self(queue.clone());
         let (opened, found) = oneshot::channel();
@@ -98,7 +97,7 @@ impl<B: Backend> Worker<B> {
             let mut gone = Gone(queue);
             match open() {
                 Ok((backend, found)) => {
-                    *gone.0.backend() = Some(backend);
+                    gone.0.lock().backend = Some(backend);
                     // Nobody waits any more: the worker was dropped with the future, so its jobs are none.
                     _ = opened.send(Ok(found));
                     gone.0.work();
@@ -116,22 +115,20 @@ impl<B: Backend> Worker<B> {
     }
 
     /// Accepts a batch of so many bytes, or writes it.
-    pub(crate) fn write(
-        &self,
-        batch: B::Batch,
-        bytes: usize,
-        by: By,
-    ) -> Result<BoxFuture<'static, Result<(), SessionError>>, SessionError> {
+    pub(crate) fn write(&self, batch: B::Batch, bytes: usize, by: By) -> Result<Acknowledged, SessionError> {
         let (done, written) = oneshot::channel();
         let mut waiting = self.0.lock();
         if let Some(source) = &waiting.failed {
             return Err(SessionError::Failed { source: source.clone() });
         }
-        if by == By::Caller && !waiting.busy && waiting.jobs.is_empty() && waiting.stage == Stage::Open {
-            waiting.busy = true;
+        if by == By::Caller
+            && waiting.jobs.is_empty()
+            && waiting.stage == Stage::Open
+            && let Some(backend) = waiting.backend.take()
+        {
             drop(waiting);
-            let written = Busy(&self.0).write_now(batch);
-            return Ok(Box::pin(std::future::ready(written)));
+            let written = Busy { queue: &self.0, backend: Some(backend) }.write_now(batch);
+            return Ok(Acknowledged::now(written));
         }
         if waiting.bytes > 0 && waiting.bytes.saturating_add(bytes) > BYTES {
             return Err(SessionError::Backlog { what: "bytes", limit: BYTES.try_into().unwrap_or(u64::MAX) });
@@ -140,7 +137,7 @@ impl<B: Backend> Worker<B> {
         waiting.bytes = waiting.bytes.saturating_add(bytes);
         drop(waiting);
         self.0.ready.notify_one();
-        Ok(Box::pin(async move { written.await.unwrap_or(Err(SessionError::Closed)) }))
+        Ok(Acknowledged::later(async move { written.await.unwrap_or(Err(SessionError::Closed)) }))
     }
 
     /// Does something behind all that was accepted before.
@@ -225,15 +222,10 @@ impl<B: Backend> Queue<B> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn backend(&self) -> MutexGuard<'_, Option<B>> {
-        self.backend.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn work(&self) {
-        while let Some(next) = self.next() {
-            let _busy = Busy(self);
-            let mut backend = self.backend();
-            let Some(backend) = &mut *backend else { return };
+        while let Some((next, backend)) = self.next() {
+            let mut busy = Busy { queue: self, backend: Some(backend) };
+            let Some(backend) = &mut busy.backend else { return };
             match next {
                 Next::Call(job) => job(backend),
                 Next::Write(batches, dones) => {
@@ -260,15 +252,21 @@ impl<B: Backend> Queue<B> {
         }
     }
 
-    fn next(&self) -> Option<Next<B>> {
+    fn next(&self) -> Option<(Next<B>, B)> {
         let mut waiting = self.lock();
-        while waiting.jobs.is_empty() || waiting.busy {
-            if waiting.stage != Stage::Open && !waiting.busy {
-                return None;
+        let backend = loop {
+            match (waiting.jobs.is_empty(), waiting.stage) {
+                (false, _) => {
+                    if let Some(backend) = waiting.backend.take() {
+                        break backend;
+                    }
+                }
+                // A caller that writes brings it back before the end.
+                (true, Stage::Closing | Stage::Gone) if waiting.backend.is_some() => return None,
+                (true, _) => {}
             }
             waiting = self.ready.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-        waiting.busy = true;
+        };
         let (mut batches, mut dones, mut group) = (Vec::new(), Vec::new(), 0usize);
         while let Some(job) = waiting.jobs.pop_front() {
             match job {
@@ -278,29 +276,31 @@ impl<B: Backend> Queue<B> {
                     group = group.saturating_add(bytes);
                     waiting.bytes = waiting.bytes.saturating_sub(bytes);
                 }
-                Job::Call(job) if batches.is_empty() => return Some(Next::Call(job)),
+                Job::Call(job) if batches.is_empty() => return Some((Next::Call(job), backend)),
                 later => {
                     waiting.jobs.push_front(later);
                     break;
                 }
             }
         }
-        Some(Next::Write(batches, dones))
+        Some((Next::Write(batches, dones), backend))
     }
 }
 
-/// Whoever has the backend. Dropped, others may have it.
-struct Busy<'a, B: Backend>(&'a Queue<B>);
+/// Whoever has the backend. Dropped, it gives it back.
+struct Busy<'a, B: Backend> {
+    queue: &'a Queue<B>,
+    backend: Option<B>,
+}
 
 impl<B: Backend> Busy<'_, B> {
-    fn write_now(self, batch: B::Batch) -> Result<(), SessionError> {
-        let mut backend = self.0.backend();
+    fn write_now(mut self, batch: B::Batch) -> Result<(), SessionError> {
         // A panic is the session's, as it is on the thread: the caller goes on.
-        let write = AssertUnwindSafe(|| backend.as_mut().map(|backend| backend.write(&[batch])));
+        let write = AssertUnwindSafe(|| self.backend.as_mut().map(|backend| backend.write(&[batch])));
         let written = panic::catch_unwind(write).ok().flatten().unwrap_or(Err(SessionError::Closed));
         let written = written.map_err(|source| {
             let source = Arc::new(source);
-            self.0.lock().failed = Some(source.clone());
+            self.queue.lock().failed = Some(source.clone());
             SessionError::Failed { source }
         });
         written.and_then(|each| each.into_iter().next().unwrap_or(Ok(())))
@@ -309,12 +309,12 @@ impl<B: Backend> Busy<'_, B> {
 
 impl<B: Backend> Drop for Busy<'_, B> {
     fn drop(&mut self) {
-        let mut waiting = self.0.lock();
-        waiting.busy = false;
+        let mut waiting = self.queue.lock();
+        waiting.backend = self.backend.take();
         let waited_for = !waiting.jobs.is_empty() || waiting.stage != Stage::Open;
         drop(waiting);
         if waited_for {
-            self.0.ready.notify_one();
+            self.queue.ready.notify_one();
         }
     }
 }
@@ -325,7 +325,8 @@ struct Gone<B: Backend>(Arc<Queue<B>>);
 impl<B: Backend> Gone<B> {
     fn close(&mut self) {
         // With it a lock ends, before anybody hears that the session is free.
-        drop(self.0.backend().take());
+        let backend = self.0.lock().backend.take();
+        drop(backend);
         let mut waiting = self.0.lock();
         waiting.stage = Stage::Gone;
         // Their futures hear that the session is closed.

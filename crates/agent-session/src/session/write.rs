@@ -181,7 +181,7 @@ impl Session {
         }
         let ids = records.iter().map(|record| record.id).collect();
         if records.is_empty() {
-            return Ok(Accepted { ids, acknowledged: Box::pin(std::future::ready(Ok(()))) });
+            return Ok(Accepted { ids, acknowledged: Acknowledged::now(Ok(())) });
         }
         let new = blobs.iter().filter(|blob| !state.index.blobs().contains_key(&blob.id)).map(Blob::len);
         let bytes = new.fold(state.index.blob_bytes(), u64::saturating_add);

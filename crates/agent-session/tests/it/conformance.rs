@@ -107,7 +107,7 @@ impl SessionLog for Writer {
             let blobs = batch.blobs.iter().map(|blob| (blob.id, blob.content.to_vec()));
             self.0.blobs.lock().unwrap().extend(blobs);
         }
-        Ok(ready(Ok(())))
+        Ok(Acknowledged::now(Ok(())))
     }
 
     fn read(&self, mut seqs: Vec<u64>) -> BoxFuture<'static, Result<Vec<Stored>, SessionError>> {

@@ -220,3 +220,13 @@ fn ids_that_do_not_grow_are_found_too() {
         assert_eq!(JsonlFile::new(&path).open().await.unwrap().len(), 9);
     });
 }
+
+proptest::proptest! {
+    #[test]
+    fn ids_are_read_as_core_reads_them(text in "[0-9A-Za-zé]{24,28}|[0-7][0-9A-HJKMNP-TV-Z]{25}", bits in proptest::prelude::any::<u128>()) {
+        let ours = text.parse::<agent_session::EntryId>().ok().map(agent_session::EntryId::bits);
+        assert_eq!(ours, text.parse::<agent_core::MessageId>().ok().map(agent_core::MessageId::bits), "{text}");
+        let id = agent_session::EntryId::from_bits(bits);
+        assert_eq!(id.to_string().parse(), Ok(id));
+    }
+}
