@@ -1,0 +1,1 @@
+//! A talk in a real terminal.
