@@ -162,7 +162,8 @@ fn session(setup: &Setup) -> Result<&agent_session::Session, Error> {
 
 fn cost(setup: &Setup) -> String {
     let usage = setup.conversation.usage();
-    let spent = money(setup.conversation.spent());
+    let unpriced = setup.conversation.state().is_ok_and(|state| state.is_unpriced());
+    let spent = if unpriced { "cost not known".to_owned() } else { money(setup.conversation.spent()) };
     let left = setup.parts.budget.as_ref().map(|budget| format!(", {} left", money(budget.left())));
     let (prompt, generated) = (usage.prompt(), usage.generated());
     format!("{prompt} tokens in, {generated} out, {spent}{}", left.unwrap_or_default())

@@ -68,8 +68,10 @@ impl Plain {
             AgentEvent::ToolStart { call, name, arguments, .. } => self.tool(*call, name, arguments),
             AgentEvent::ToolProgress { text, .. } => {
                 let last = text.trim_end().lines().last().unwrap_or_default();
-                let shown = self.progress.show(&format!("   {last}"));
-                self.sink.aside(&shown)
+                match self.progress.show(&format!("   {last}")) {
+                    shown if shown.is_empty() => Ok(()),
+                    shown => self.sink.aside(&shown),
+                }
             }
             AgentEvent::ToolEnd { call, output } => self.result(*call, output),
             AgentEvent::Retry { attempt, error, delay_ms, .. } => {
@@ -258,6 +260,7 @@ fn brief(arguments: &str) -> String {
     let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(arguments) else { return arguments.to_owned() };
     let one = |(name, value): (&String, &Value)| match value {
         Value::String(text) => format!("{name}={text:?}"),
+        Value::Array(all) if all.iter().any(Value::is_object) => format!("{name}={}", all.len()),
         other => format!("{name}={other}"),
     };
     fields.iter().map(one).collect::<Vec<_>>().join(" ")
