@@ -27,7 +27,8 @@ pub(super) fn check(request: &Value, rules: &mut Rules) {
     let stored = request["store"] != Value::Bool(false);
     let (mut open, mut seen): (Vec<(String, &str)>, BTreeSet<&str>) = Default::default();
     for (at, (place, item)) in all.iter().enumerate() {
-        let begins = |prefix: &str| item.get("id").is_none_or(|id| id.as_str().is_some_and(|id| id.starts_with(prefix)));
+        let begins =
+            |prefix: &str| item.get("id").is_none_or(|id| id.as_str().is_some_and(|id| id.starts_with(prefix)));
         match text(item, "type") {
             "" | "message" => {
                 judge_message(place, item, rules);

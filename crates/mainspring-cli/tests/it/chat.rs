@@ -2,6 +2,7 @@
 //!
 //! The screens are golden files in `tests/golden`; `BLESS=1` writes them anew. Where there is no tmux, the test says
 //! that it is skipped.
+#![expect(clippy::print_stdout, reason = "a skip is said aloud")]
 
 use std::{
     fs,
