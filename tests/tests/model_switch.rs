@@ -11,6 +11,7 @@ use agent_core::{
     ModelCall, ModelFacts, RawJson, ToolResultMessage, ToolSet, ToolSpec, Transcript, UserMessage, Wire,
 };
 use agent_openai::{ChatWire, Profile, ResponsesWire};
+use agent_testkit::{Vendor, broken_rules};
 use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
@@ -199,6 +200,12 @@ fn a_conversation_moves_from_any_wire_to_any_other() {
             let text = String::from_utf8(encoded.segments.to_bytes().to_vec()).unwrap();
             let body: Value = serde_json::from_str(&text).unwrap();
             let pair = format!("{} -> {}", from.name, to.name);
+            let vendor = match () {
+                () if body["input"].is_array() => Vendor::Responses,
+                () if to.name.starts_with("anthropic") => Vendor::Messages,
+                () => Vendor::Chat,
+            };
+            assert_eq!(broken_rules(vendor, &body), [], "{pair}: {text}");
             // What both people and tools said is there, whoever answers.
             for word in [SAID, "The weather?", "And tomorrow?", "Sunny.", "Paris"] {
                 assert!(text.contains(word), "{pair} lost {word}: {text}");

@@ -8,8 +8,8 @@ use crate::{
 };
 use peer::{PEERS, Peer, Running};
 
-/// The test binary that talks to the peers, and the package it is in.
-const TESTS: [&str; 4] = ["-p", "mainspring-tests", "--test", "peers"];
+/// The test binaries that talk to the peers, and the packages they are in.
+const TESTS: [&str; 6] = ["-p", "mainspring-tests", "-p", "mainspring-cli", "--test", "peers"];
 
 pub(crate) fn run(runner: &Runner, args: &[String]) -> Result<Report, Error> {
     let mut fast = false;

@@ -17,6 +17,12 @@ pub use agent_loop as run;
 pub use agent_models as catalogue;
 #[doc(inline)]
 pub use agent_openai as openai;
+#[cfg(feature = "session")]
+#[doc(inline)]
+pub use agent_session as session;
+#[cfg(feature = "tools")]
+#[doc(inline)]
+pub use agent_tools as tools;
 
 pub use agent_core::{
     AgentEvent, Budget, CallOptions, Effects, Hook, Message, Money, RawJson, Tool, ToolContext, ToolOutcome, ToolSpec,

@@ -221,11 +221,18 @@ impl Encoder<'_> {
                     let origin = block.origin.as_ref().unwrap_or(&answer.origin);
                     match &block.signature {
                         Some(item) if goes_back(origin, &self.target) && self.facts.abilities.reasoning => {
-                            if followed {
+                            // It comes from a file that somebody may have changed: what is no item would break the body.
+                            let is_item = item.trim_start().starts_with('{')
+                                && serde_json::from_str::<serde::de::IgnoredAny>(item).is_ok();
+                            if followed && is_item {
                                 put(walk, index, TokenBound::ZERO, || Ok(item.clone()))?;
                                 continue;
                             }
-                            "reasoning that nothing follows; it is left out"
+                            if is_item {
+                                "reasoning that nothing follows; it is left out"
+                            } else {
+                                "reasoning that is damaged; it is left out"
+                            }
                         }
                         _ if goes_back(origin, &self.target) => continue,
                         None if block.text.trim().is_empty() && block.encrypted.is_none() => continue,

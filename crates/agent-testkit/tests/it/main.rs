@@ -9,3 +9,4 @@ mod server;
 mod stable;
 mod support;
 mod timer;
+mod vendor;
