@@ -176,3 +176,52 @@ async fn a_talk_looks_right_at_80_columns() {
 async fn a_talk_looks_right_at_120_columns() {
     talk(120).await;
 }
+
+#[tokio::test]
+async fn a_talk_goes_back_and_on_in_branches() {
+    let place = Place::new();
+    let server = WireServer::start([says("One it is."), says("Two, then."), says("Three at last."), says("Four.")])
+        .await
+        .unwrap();
+    place.at(&server);
+    let seen = tokio::task::spawn_blocking(move || {
+        let terminal = Terminal::start(&place, 100, "chat")?;
+        terminal.wait("/help says");
+        terminal.types("Say one.");
+        terminal.wait("One it is.");
+        terminal.wait("out |");
+        terminal.types("/checkpoint start");
+        terminal.wait("comes back here");
+        terminal.types("Say two.");
+        terminal.wait("Two, then.\n");
+        terminal.types("/fork start");
+        terminal.wait("back at `start`");
+        terminal.types("Say three.");
+        terminal.wait("Three at last.\n");
+        terminal.types("/undo");
+        terminal.wait("taken back: Say three.");
+        terminal.types("Say four.");
+        terminal.wait("Four.\n");
+        terminal.types("/tree");
+        let tree = terminal.wait("= ");
+        terminal.types("/nonsense");
+        terminal.wait("there is no command /nonsense");
+        terminal.types("/history");
+        terminal.types("/export talk.md");
+        terminal.wait("wrote talk.md");
+        terminal.types("/quit");
+        terminal.wait("left with 0");
+        Some((tree, place.get("talk.md").unwrap()))
+    })
+    .await
+    .unwrap();
+    let Some((tree, exported)) = seen else { return };
+    // Three tips: what came of two, of three, and of four, which is where the talk is.
+    for asked in ["Say two.", "Say three.", "* "] {
+        assert!(tree.contains(asked), "{asked}: {tree}");
+    }
+    assert!(exported.contains("Four.") && !exported.contains("Two, then."), "{exported}");
+    let last = String::from_utf8_lossy(&server.requests()[3].body).into_owned();
+    assert!(last.contains("Say one.") && last.contains("Say four."), "{last}");
+    assert!(!last.contains("Say two.") && !last.contains("Say three."), "{last}");
+}
