@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use agent_core::{Body, Credential, HttpClient, ModelFacts, Provider};
 use agent_http::{CredentialForm, EnvCredential, HttpStack};
 use agent_models::Catalogue;
-use mainspring::Models;
+use mainspring::{ModelError, Models};
 use serde::Deserialize;
 
 use crate::{
@@ -80,17 +80,24 @@ pub(crate) async fn choose(named: Option<&str>, config: &Config) -> Result<Chose
 }
 
 fn open(models: &Models, name: &str, why: Option<String>) -> Result<Chosen, Error> {
-    if name == format!("{}/{}", offline::PROVIDER, offline::MODEL) {
+    if name == demo_name() {
         return Ok(demo(why));
     }
-    let model = models.open(name)?;
+    let model = models.open(name).map_err(|error| match error {
+        ModelError::NoAddress { provider, .. } => Error::NoAddress { provider },
+        other => Error::Model(other),
+    })?;
     let facts = model.facts().clone();
     Ok(Chosen { provider: model.provider(), name: model.entry().id(), facts, why })
 }
 
+/// The name of the model by rules.
+pub(crate) fn demo_name() -> String {
+    format!("{}/{}", offline::PROVIDER, offline::MODEL)
+}
+
 fn demo(why: Option<String>) -> Chosen {
-    let name = format!("{}/{}", offline::PROVIDER, offline::MODEL);
-    Chosen { provider: Arc::new(Offline::new()), facts: Offline::facts(), name, why }
+    Chosen { provider: Arc::new(Offline::new()), facts: Offline::facts(), name: demo_name(), why }
 }
 
 /// The first provider in our order whose key is in the environment.

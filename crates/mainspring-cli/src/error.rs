@@ -27,6 +27,11 @@ pub(crate) enum Error {
     NoTerminal,
     #[error("the model")]
     Model(#[from] ModelError),
+    #[error(
+        "nobody says where the provider `{provider}` is; write `[providers.{provider}]` and `base-url = \"...\"` into the \
+         configuration, or name a model that `mainspring models` lists"
+    )]
+    NoAddress { provider: String },
     #[error("the folder cannot be worked in")]
     Workspace(#[from] WorkspaceError),
     #[error("--sandbox required")]

@@ -37,6 +37,8 @@ pub(crate) struct Setup {
     pub(crate) sandbox: Option<String>,
     /// Where it is saved.
     pub(crate) session: Option<Session>,
+    /// Why it is not saved, where that was wanted.
+    pub(crate) unsaved: Option<String>,
     pub(crate) parts: Parts,
     options: Options,
 }
@@ -60,16 +62,14 @@ pub(crate) async fn setup(options: &Options, config: &Config, asks: bool) -> Res
     for folder in options.root.iter().skip(1) {
         workspace = workspace.also(folder)?;
     }
-    // Long outputs go where they are found again as long as the session is.
-    let data = config::user_folder("XDG_DATA_HOME", ".local/share");
-    let blobs = data.filter(|_| !options.no_save).unwrap_or_else(|| temp_dir().join("mainspring")).join("outputs");
-    let workspace = workspace.outputs(Arc::new(FolderBlobs::new(blobs)?));
+    let workspace = workspace.outputs(outputs(options)?);
 
     let (stop, always) = (Stoppable::default(), Always::default());
     let budget = options.max_cost.map(Money::from_dollars).transpose()?.map(Budget::new);
     let parts = Parts { workspace, stop, always, budget, asks };
     let (agent, sandbox) = parts.agent(options, &model)?;
 
+    let mut unsaved = None;
     let session = match (&options.session, options.no_save) {
         (Some(id), _) => {
             let store = sessions()?;
@@ -77,13 +77,20 @@ pub(crate) async fn setup(options: &Options, config: &Config, asks: bool) -> Res
             Some(store.open(found.header.id).await?)
         }
         (None, true) => None,
-        (None, false) => Some(new_session().await?),
+        // The work matters more than its record: a home that cannot be written to stops nobody.
+        (None, false) => match new_session().await {
+            Ok(session) => Some(session),
+            Err(error) => {
+                unsaved = Some(format!("this is not saved: {}", error.text()));
+                None
+            }
+        },
     };
     let conversation = match &session {
         Some(session) => Conversation::from_journal(&agent, Arc::new(session.journal())).await?,
         None => Conversation::new(&agent),
     };
-    Ok(Setup { conversation, model, root: first, sandbox, session, parts, options: options.clone() })
+    Ok(Setup { conversation, model, root: first, sandbox, session, parts, unsaved, options: options.clone() })
 }
 
 impl Setup {
@@ -113,6 +120,19 @@ impl Setup {
             None => Conversation::new(&agent),
         };
         Ok(())
+    }
+}
+
+/// Where long outputs go: beside the sessions, so that they are found again as long as these are; else where temporary
+/// files are.
+fn outputs(options: &Options) -> Result<Arc<FolderBlobs>, Error> {
+    let data = config::user_folder("XDG_DATA_HOME", ".local/share").filter(|_| !options.no_save);
+    let lasting = data.and_then(|folder| FolderBlobs::new(folder.join("outputs")).ok());
+    match lasting {
+        Some(blobs) => Ok(Arc::new(blobs)),
+        None => Ok(Arc::new(FolderBlobs::new(
+            temp_dir().join(format!("mainspring-{}", rustix::process::getuid().as_raw())),
+        )?)),
     }
 }
 
@@ -148,7 +168,8 @@ impl Parts {
         // Where it is wanted that somebody is asked and nobody is there, the run waits as data.
         let policy = Policy::new(options.yes, self.asks || options.ask, self.always.clone());
         agent = agent.hook(Arc::new(policy), OnFailure::Deny);
-        if let Some(budget) = &self.budget {
+        // What is free by itself has nothing to be reserved for.
+        if let Some(budget) = self.budget.as_ref().filter(|_| model.name != choose::demo_name()) {
             agent = agent.budget(budget.clone());
         }
         let mut settings = RunSettings::default();

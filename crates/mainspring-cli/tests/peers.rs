@@ -1,6 +1,6 @@
 //! The command against a server that others wrote; `cargo xtask conformance wires` starts it. Where it is not there, the
 //! test says aloud that it skips.
-#![expect(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stdout, reason = "tests")]
+#![expect(clippy::disallowed_methods, reason = "tests")]
 
 use std::{fs, path::Path, process::Command};
 

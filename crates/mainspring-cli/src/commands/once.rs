@@ -36,6 +36,9 @@ pub(crate) fn introduce(setup: &Setup, options: &Options, show: &mut Show) -> Re
     if let Some(why) = &setup.model.why {
         show.note(&format!("{}: {why}", setup.model.name))?;
     }
+    if let Some(unsaved) = &setup.unsaved {
+        show.note(unsaved)?;
+    }
     if let Some(sandbox) = &setup.sandbox {
         show.note(sandbox)?;
     }

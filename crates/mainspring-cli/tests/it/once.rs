@@ -157,7 +157,7 @@ async fn wrong_usage_is_named() {
         ("modell = \"x\"\n", vec!["Hi"], "unknown field `modell`"),
         ("max-cost = \"much\"\n", vec!["Hi"], "max-cost"),
         ("", vec!["chat"], "a chat needs a terminal"),
-        ("", vec!["--model", "nobody/x", "Hi"], "nobody"),
+        ("", vec!["--model", "nobody/x", "Hi"], "[providers.nobody]"),
         ("", vec!["--max-cost", "-1", "Hi"], "-1"),
     ] {
         let ran = place.config(config).run(&args).await;
@@ -194,4 +194,15 @@ async fn a_local_server_is_found_and_its_first_model_taken() {
     assert_eq!((ran.status, ran.out.as_str()), (Some(0), "Found.\n"), "{}", ran.err);
     assert_eq!((server.requests()[0].path.as_str(), &sent(&server, 1)["model"]), ("/v1/models", &json!("first")));
     assert!(ran.err.contains("a server answers at"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn without_a_home_the_work_is_done_and_not_saved() {
+    let place = Place::new();
+    place.put("a.txt", "one\n");
+    let mut command = place.command(&["--max-cost", "1", "How many files are here?"]);
+    command.env_remove("HOME");
+    let ran = Ran::of(command).await;
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("1 file") && ran.err.contains("this is not saved"), "{} {}", ran.out, ran.err);
 }
