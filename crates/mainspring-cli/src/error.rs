@@ -61,7 +61,7 @@ pub(crate) enum Error {
     #[error("the output cannot be written")]
     Write(#[from] io::Error),
     #[error("the line editor")]
-    Editor(#[from] rustyline::error::ReadlineError),
+    Editor(#[from] reedline::ReedlineError),
     #[error("the runtime cannot be started")]
     Runtime(#[source] io::Error),
 }

@@ -1,20 +1,26 @@
 //! A talk in the terminal: what is typed while the agent works steers it.
 //!
-//! The line is edited by `rustyline`, on a thread of its own: it has history, pasted blocks, completion, and prints what
+//! The line is edited by `reedline`, on a thread of its own: it has history, pasted blocks, completion, and prints what
 //! the agent says above the line that is being typed.
 
 use std::{
+    borrow::Cow,
     io::{self, IsTerminal as _},
-    path::{Path, PathBuf},
-    thread,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use agent_core::Message;
 use agent_session::ExportFormat;
-use rustyline::{
-    Cmd, Completer, CompletionType, Config as EditorConfig, Editor as LineEditor, EventHandler, Helper, Highlighter,
-    Hinter, KeyCode, KeyEvent, Modifiers, Validator, completion::FilenameCompleter, error::ReadlineError,
-    history::FileHistory,
+use reedline::{
+    Color, ColumnarMenu, DefaultCompleter, EditCommand, Emacs, ExternalPrinter, FileBackedHistory, KeyCode,
+    KeyModifiers, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu,
+    Signal, default_emacs_keybindings,
 };
 use tokio::sync::mpsc;
 
@@ -62,9 +68,10 @@ pub(crate) async fn chat(options: Options) -> Result<Status, Error> {
 /// Talks until the user leaves.
 pub(crate) async fn talk(mut setup: Setup, options: &Options) -> Result<Status, Error> {
     let config = config::read(options.config.as_deref())?;
-    let (mut inputs, printer) = editor()?;
+    let (mut inputs, lines) = Lines::start()?;
     let theme = once::theme(options, true);
-    let mut show = Show::Plain(Box::new(Plain::new(Box::new(Editor::new(printer)), theme, once::width(), true)));
+    let sink = Editor::new(lines.printer.clone(), lines.ended.clone());
+    let mut show = Show::Plain(Box::new(Plain::new(Box::new(sink), theme, once::width(), true)));
     once::introduce(&setup, options, &mut show)?;
     show.note(&format!("{}; /help says what can be typed", setup.model.name))?;
     let mut left = false;
@@ -95,6 +102,8 @@ pub(crate) async fn talk(mut setup: Setup, options: &Options) -> Result<Status, 
             break;
         }
     }
+    // The terminal is as it was before anything else is said.
+    lines.end();
     if let Some(session) = &setup.session {
         show.note(&format!("saved; go on with: mainspring resume {}", session.id()))?;
     }
@@ -181,84 +190,108 @@ async fn undo(setup: &mut Setup) -> Result<String, Error> {
     Ok(format!("taken back: {text}"))
 }
 
-/// What edits the line: names of files are completed, and the commands of a talk.
-#[derive(Helper, Completer, Hinter, Highlighter, Validator)]
-struct Typing {
-    #[rustyline(Completer)]
-    files: Commands,
+/// The line editor on its thread.
+struct Lines {
+    printer: std::sync::mpsc::SyncSender<String>,
+    /// Set when the editor has ended, or is to end.
+    ended: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
 }
 
-/// Completes commands at the beginning of a line, and names of files elsewhere.
-struct Commands(FilenameCompleter);
+impl Lines {
+    fn start() -> Result<(Inputs, Self), Error> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let printer = ExternalPrinter::new(PRINTED);
+        let lines = printer.sender();
+        let mut editor = editor(printer, ended.clone())?;
+        let (send, receive) = mpsc::channel(16);
+        let end = ended.clone();
+        let thread = thread::spawn(move || {
+            while !end.load(Ordering::Acquire) {
+                let input = match editor.read_line(&Arrow) {
+                    Ok(Signal::Success(line)) => Input::Line(line),
+                    Ok(Signal::CtrlC) => Input::Interrupt,
+                    // Asked to end by us: nobody listens any more.
+                    Ok(_) if end.load(Ordering::Acquire) => break,
+                    Ok(_) | Err(_) => Input::End,
+                };
+                let ends = matches!(input, Input::End);
+                if send.blocking_send(input).is_err() || ends {
+                    break;
+                }
+            }
+            end.store(true, Ordering::Release);
+        });
+        Ok((Inputs::Editor(receive), Self { printer: lines, ended, thread }))
+    }
 
-impl rustyline::completion::Completer for Commands {
-    type Candidate = rustyline::completion::Pair;
-
-    fn complete(
-        &self,
-        line: &str,
-        at: usize,
-        context: &rustyline::Context<'_>,
-    ) -> rustyline::Result<(usize, Vec<Self::Candidate>)> {
-        let typed = line.get(..at).unwrap_or_default();
-        if !typed.starts_with('/') || typed.contains(' ') {
-            return self.0.complete(line, at, context);
-        }
-        let names = HELP.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| name.starts_with('/'));
-        let fits = names.filter(|name| name.starts_with(typed));
-        let pair =
-            |name: &str| rustyline::completion::Pair { display: name.to_owned(), replacement: format!("{name} ") };
-        Ok((0, fits.map(pair).collect()))
+    /// Ends the editor, which leaves the terminal as it found it.
+    fn end(self) {
+        self.ended.store(true, Ordering::Release);
+        // A panic of the editor has been told by itself.
+        let _ = self.thread.join();
     }
 }
 
-/// Starts the line editor on a thread of its own, which ends with the process or the receiver.
-fn editor() -> Result<(Inputs, impl rustyline::ExternalPrinter + Send + 'static), Error> {
-    let config = EditorConfig::builder()
-        .auto_add_history(true)
-        .history_ignore_space(true)
-        .max_history_size(HISTORY)?
-        .completion_type(CompletionType::List)
-        .bracketed_paste(true)
-        .build();
-    let mut editor: LineEditor<Typing, FileHistory> = LineEditor::with_config(config)?;
-    editor.set_helper(Some(Typing { files: Commands(FilenameCompleter::new()) }));
-    editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), EventHandler::Simple(Cmd::Newline));
-    let history = history();
-    if let Some(path) = &history {
-        // There is none yet, or it is of another program: the talk begins without.
-        let _ = editor.load_history(path);
+/// How many pieces of text may wait to be printed above the line.
+const PRINTED: usize = 1024;
+/// How often the editor looks for text to print.
+const POLL: Duration = Duration::from_millis(15);
+
+fn editor(printer: ExternalPrinter<String>, ended: Arc<AtomicBool>) -> Result<Reedline, Error> {
+    let mut commands = DefaultCompleter::with_inclusions(&['/']);
+    let names = HELP.lines().filter_map(|line| line.split_whitespace().next()).filter(|name| name.starts_with('/'));
+    commands.insert(names.map(str::to_owned).collect());
+    let mut keys = default_emacs_keybindings();
+    let complete = ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu("commands".into()), ReedlineEvent::MenuNext]);
+    keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, complete);
+    let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
+    let menu = ReedlineMenu::EngineCompleter(Box::new(ColumnarMenu::default().with_name("commands")));
+    let mut editor = Reedline::create()
+        .with_external_printer(printer)
+        .with_poll_interval(POLL)
+        .with_break_signal(ended)
+        .with_completer(Box::new(commands))
+        .with_menu(menu)
+        .with_edit_mode(Box::new(Emacs::new(keys)))
+        .with_ansi_colors(config::env("NO_COLOR").is_none())
+        .use_bracketed_paste(true);
+    if let Some(path) = history() {
+        editor = editor.with_history(Box::new(FileBackedHistory::with_file(HISTORY, path)?));
     }
-    let printer = editor.create_external_printer()?;
-    let (send, receive) = mpsc::channel(16);
-    thread::spawn(move || {
-        loop {
-            let input = match editor.readline("> ") {
-                Ok(line) => Input::Line(line),
-                Err(ReadlineError::Interrupted) => Input::Interrupt,
-                Err(_) => Input::End,
-            };
-            let ends = matches!(input, Input::End);
-            if let (Input::Line(_), Some(path)) = (&input, &history) {
-                // History is a comfort; a talk does not end for want of it.
-                let _ = save(&mut editor, path);
-            }
-            if send.blocking_send(input).is_err() || ends {
-                return;
-            }
-        }
-    });
-    Ok((Inputs::Editor(receive), printer))
+    Ok(editor)
 }
 
 fn history() -> Option<PathBuf> {
     config::user_folder("XDG_DATA_HOME", ".local/share").map(|folder| folder.join("history"))
 }
 
-fn save(editor: &mut LineEditor<Typing, FileHistory>, path: &Path) -> Result<(), Error> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+/// What stands before the line.
+struct Arrow;
+
+impl Prompt for Arrow {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        "".into()
     }
-    editor.save_history(path)?;
-    Ok(())
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        "".into()
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        "> ".into()
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        "  ".into()
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        format!("(search: {}) ", search.term).into()
+    }
+
+    fn get_indicator_color(&self) -> Color {
+        Color::Green
+    }
 }

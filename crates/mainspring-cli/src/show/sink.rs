@@ -1,8 +1,14 @@
 //! Where text goes: the standard streams, or above the line that is being edited.
 
-use std::io::{self, Write as _};
-
-use rustyline::ExternalPrinter;
+use std::{
+    io::{self, Write as _},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{SyncSender, TrySendError},
+    },
+    time::Duration,
+};
 
 /// Where the answer goes, and what is said about it.
 pub(crate) trait Sink: Send {
@@ -27,31 +33,48 @@ impl Sink for Std {
     }
 }
 
-/// All of it above the prompt, in whole lines.
-pub(crate) struct Editor<P> {
-    printer: P,
+/// All of it above the line that is edited, in whole lines; as it is, once the editor has ended.
+pub(crate) struct Editor {
+    printer: SyncSender<String>,
+    ended: Arc<AtomicBool>,
     open: String,
 }
 
-impl<P> Editor<P> {
-    pub(crate) fn new(printer: P) -> Self {
-        Self { printer, open: String::new() }
+impl Editor {
+    pub(crate) fn new(printer: SyncSender<String>, ended: Arc<AtomicBool>) -> Self {
+        Self { printer, ended, open: String::new() }
+    }
+
+    fn print(&self, lines: String) -> io::Result<()> {
+        let mut lines = lines;
+        loop {
+            if self.ended.load(Ordering::Acquire) {
+                return io::stdout().lock().write_all(lines.as_bytes());
+            }
+            match self.printer.try_send(lines) {
+                Ok(()) => return Ok(()),
+                Err(TrySendError::Full(back)) => lines = back,
+                Err(TrySendError::Disconnected(_)) => return Err(io::ErrorKind::BrokenPipe.into()),
+            }
+            // The editor prints all that waits in a few milliseconds.
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
-impl<P: ExternalPrinter + Send> Sink for Editor<P> {
+impl Sink for Editor {
     fn answer(&mut self, text: &str) -> io::Result<()> {
         self.open.push_str(text);
         let Some(end) = self.open.rfind('\n') else { return Ok(()) };
         let rest = self.open.split_off(end.saturating_add(1));
         let lines = std::mem::replace(&mut self.open, rest);
-        self.printer.print(lines).map_err(io::Error::other)
+        self.print(lines)
     }
 
     fn aside(&mut self, text: &str) -> io::Result<()> {
         if !self.open.is_empty() {
             self.answer("\n")?;
         }
-        self.printer.print(text.to_owned()).map_err(io::Error::other)
+        self.print(text.to_owned())
     }
 }

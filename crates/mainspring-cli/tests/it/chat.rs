@@ -121,7 +121,7 @@ async fn talk(width: usize) {
         edit(),
         says("# Done\n\nThe list has **flour** now:\n\n- milk\n- eggs and flour\n\nIt was asked for in a line that is long enough to be wrapped at eighty columns, and not at more."),
         calls(&[("bash", json!({"command": "echo counting; sleep 600"}))]),
-        says("You stopped it, so I do not know.").stall(At::AfterBody(150), &Gate::new()),
+        says("You stopped it.\n\nSo I do not know how many there are.").stall(At::AfterBody(150), &Gate::new()),
     ])
     .await
     .unwrap();
@@ -147,8 +147,10 @@ async fn talk(width: usize) {
         terminal.presses("C-c");
         terminal.wait("stopped the tool");
         terminal.wait("counting\n");
+        terminal.wait("You stopped it.");
         terminal.presses("C-c");
-        terminal.wait("cancelled;");
+        terminal.wait("cancelled; what was done is kept");
+        terminal.wait("| free |");
         terminal.types("/cost");
         terminal.wait("tokens in");
         terminal.presses("C-d");
