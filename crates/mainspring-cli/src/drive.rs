@@ -79,7 +79,7 @@ struct Asked {
 }
 
 impl Drive<'_> {
-    /// Runs to the end. The second Ctrl+C ends the run, the third one the process.
+    /// Runs to the end. The first Ctrl+C stops a tool that runs, the next one ends the run, one more leaves it.
     pub(crate) async fn run(mut self, mut run: Run) -> Result<(RunReport, Status), Error> {
         let started = Instant::now();
         let mut asked: Vec<Asked> = Vec::new();
@@ -144,13 +144,20 @@ impl Drive<'_> {
                         }
                     }
                     Input::Line(_) => {}
+                    Input::Interrupt if is_cancelled => return Err(Error::Cancelled),
                     Input::Interrupt => self.interrupt(&run, &mut is_cancelled)?,
                     Input::End => {
                         *self.inputs = Inputs::None;
                         run.handle().cancel();
                     }
                 },
-                _ = tokio::signal::ctrl_c() => self.interrupt(&run, &mut is_cancelled)?,
+                _ = tokio::signal::ctrl_c() => {
+                    // The run is dropped where it stands; what was done is in its journal.
+                    if is_cancelled {
+                        return Err(Error::Cancelled);
+                    }
+                    self.interrupt(&run, &mut is_cancelled)?;
+                }
             }
         }
         let report = run.into_report().await;
@@ -168,11 +175,8 @@ impl Drive<'_> {
         self.show.question(&asked.tool, &approve::preview(self.root, &asked.tool, &asked.arguments))
     }
 
-    /// Ctrl+C: what a tool does first, then the run; then there is nothing left to wait for.
+    /// Ctrl+C: what a tool does first, then the run.
     fn interrupt(&mut self, run: &Run, is_cancelled: &mut bool) -> io::Result<()> {
-        if *is_cancelled {
-            std::process::exit(130);
-        }
         if self.stop.stop() {
             return self.show.note("stopped the tool; Ctrl+C again ends the run");
         }

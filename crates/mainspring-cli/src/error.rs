@@ -56,6 +56,8 @@ pub(crate) enum Error {
     Format { format: String },
     #[error("there is no folder for sessions: set HOME or XDG_DATA_HOME, or use --no-save")]
     NoHome,
+    #[error("left before the run had ended; `mainspring resume` goes on with it")]
+    Cancelled,
     #[error("a run is on")]
     Busy(#[from] Busy),
     #[error("the output cannot be written")]
@@ -83,6 +85,7 @@ impl Error {
 
     pub(crate) fn status(&self) -> Status {
         match self {
+            Self::Cancelled => Status::Cancelled,
             Self::Write(_) | Self::Busy(_) | Self::Open(_) | Self::Session(_) | Self::Runtime(_) => Status::Failed,
             _ => Status::Usage,
         }

@@ -103,7 +103,7 @@ pub(crate) async fn talk(mut setup: Setup, options: &Options) -> Result<Status, 
         }
     }
     // The terminal is as it was before anything else is said.
-    lines.end();
+    drop(lines);
     if let Some(session) = &setup.session {
         show.note(&format!("saved; go on with: mainspring resume {}", session.id()))?;
     }
@@ -195,7 +195,16 @@ struct Lines {
     printer: std::sync::mpsc::SyncSender<String>,
     /// Set when the editor has ended, or is to end.
     ended: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Leaves the terminal as it was, however the talk ends.
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        // A panic of the editor has been told by itself.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
 }
 
 impl Lines {
@@ -222,14 +231,7 @@ impl Lines {
             }
             end.store(true, Ordering::Release);
         });
-        Ok((Inputs::Editor(receive), Self { printer: lines, ended, thread }))
-    }
-
-    /// Ends the editor, which leaves the terminal as it found it.
-    fn end(self) {
-        self.ended.store(true, Ordering::Release);
-        // A panic of the editor has been told by itself.
-        let _ = self.thread.join();
+        Ok((Inputs::Editor(receive), Self { printer: lines, ended, thread: Some(thread) }))
     }
 }
 
