@@ -2,7 +2,7 @@
 //!
 //! The histories have reasoning with foreign signatures, opaque blocks, images of users and of tools, parallel calls,
 //! broken and empty arguments, failures, answers without anything in them.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may fail so")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests may fail so")]
 
 use agent_anthropic::AnthropicWire;
 use agent_core::{
