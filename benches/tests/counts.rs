@@ -1,4 +1,5 @@
 //! How the cost of the cases grows, in the dev profile: twice the work, about twice the instructions.
+#![expect(clippy::print_stderr, reason = "figures and skips are said aloud")]
 
 use std::io;
 use std::path::PathBuf;
