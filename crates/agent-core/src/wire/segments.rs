@@ -178,6 +178,10 @@ getters! { Segments {
     prelude -> &[(Section, Piece)] = |this| &this.prelude;
     /// The pieces of the messages.
     messages -> &Log<Piece> = |this| &this.messages;
+    /// The markers, in body order; those of slots without a piece are not sent.
+    markers -> &[(MarkerSlot, Bytes)] = |this| &this.markers;
+    /// What stands behind the messages.
+    tail -> &Bytes = |this| &this.tail;
 } }
 
 impl Segments {
